@@ -30,6 +30,12 @@ def uniform(*shape: int, like: Tensor, generator: torch.Generator | None = None)
     return u.clamp_(max=1 - torch.finfo(u.dtype).eps / 2)  # the number before 1
 
 
+def bernoulli(p: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """1 with probability p, else 0, of the shape of p; drawn on the generator's own device, so that a seed
+    means the same everywhere."""
+    return torch.bernoulli(p if generator is None else p.to(generator.device), generator=generator).to(p)
+
+
 def pick(p: Tensor, u: Tensor) -> Tensor:
     """The value at which the distribution function passes u: p (..., K), u (...) in [0, 1) -> (...) int64.
 

@@ -83,7 +83,13 @@ def test_sampling_is_reproducible(name: str, number: int) -> None:
 
     contracts.reproducible(draw)
     assert len(draw(0)) == 7 and draw(0).isfinite().all()
-    contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
+
+    def trace(seed: int) -> Any:
+        if "generator" in inspect.signature(model.sample_trace).parameters:
+            return model.sample_trace(generator=torch.Generator().manual_seed(seed))
+        return model.sample_trace(seed=seed)
+
+    contracts.trace_replays(trace)
 
 
 @those(Latent)

@@ -28,10 +28,11 @@ from lab.seeding import seeded
 from modules.flow.planar import PlanarFlow
 from modules.flow.posterior import TOYS
 from modules.flow.reverse_kl import fit, weighed
+from modules.importance import effective_sample_size, log_mean_exp
 from modules.latent import variational
 from modules.latent.elbo import LinearGaussianPosterior
 from modules.latent.gradient_estimators import bernoulli_vector_gradient
-from modules.latent.importance import defensive_weights, effective_samples, log_mean_weight
+from modules.latent.importance import defensive_weights
 from modules.latent.kmeans import KMeans
 from modules.latent.mixture import GaussianMixture
 from modules.latent.pca import PCA
@@ -116,7 +117,7 @@ def estimators(quick: bool) -> Iterator[Row]:
                 for _ in range(updates):
                     x = known[torch.randint(len(known), (64,))]
                     optimizer.zero_grad(set_to_none=True)
-                    model.objective(x, model.elbo_parts(x)).backward()
+                    model.objective(x, model.elbo_terms(x)).backward()
                     optimizer.step()
             with torch.no_grad():
                 found.append(float(-model.elbo(held, 20, generator(1)).mean()))
@@ -217,8 +218,8 @@ def proposals(quick: bool) -> Iterator[Row]:
                 log_w = defensive_weights(
                     partial(model.log_joint, x), mean, log_var, draws, share, generator(seed)
                 )
-                errors.append(float((log_mean_weight(log_w) - model.log_prob(x)).abs()))
-                counts.append(float(effective_samples(log_w)))
+                errors.append(float((log_mean_exp(log_w) - model.log_prob(x)).abs()))
+                counts.append(float(effective_sample_size(log_w)))
             note = f"{sum(counts) / runs:.1f} of {draws:,} draws count"
             yield row(f"proposals: {name}, K = {size}", errors, "nats", note, 2)
 

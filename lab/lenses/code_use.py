@@ -9,7 +9,8 @@ import torch
 from torch import Tensor
 
 from lab.lenses import latent
-from modules.latent.vae import VAE, ElboParts
+from modules.latent.bounds import ElboTerms
+from modules.latent.vae import VAE
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,9 @@ class Swap:
         return self.own + self.paid
 
 
-def swap(model: VAE, x: Tensor, generator: torch.Generator) -> tuple[Swap, ElboParts]:
+def swap(model: VAE, x: Tensor, generator: torch.Generator) -> tuple[Swap, ElboTerms]:
     """Over x (N, D), each with one draw of its code, and with its neighbour's: the data have no order."""
-    parts = model.elbo_parts(x, generator=generator)
+    parts = model.elbo_terms(x, generator=generator)
     shuffled = parts.z.roll(1, dims=1)
     own, other = (-model.log_likelihood(x, z).mean().item() for z in (parts.z, shuffled))
     return Swap(own, other, parts.kl.mean(0), int(latent.active_units(parts.mean).sum())), parts

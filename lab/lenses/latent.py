@@ -20,9 +20,10 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.lenses.training import training_steps
-from modules.latent import vae
+from modules.importance import effective_sample_size
+from modules.latent.bounds import gaussian_kl, reparameterize
 from modules.latent.importance import defensive_weights
-from modules.latent.vae import VAE, gaussian_kl, reparameterize
+from modules.latent.vae import VAE
 
 Walk = Literal["linear", "spherical"]
 RIDGE = 1e-3  # of a probe
@@ -525,14 +526,9 @@ def scatter(log_weights: Tensor, sizes: Sequence[int], bins: int, exact: float |
     return Scatter((edges[1:] + edges[:-1]) / 2, torch.stack(shares))
 
 
-def effective_sample_size(log_weights: Tensor) -> float:
-    """(Σ w)² / Σ w²: how many equal weights would be as good. log_weights (S,)."""
-    return vae.effective_sample_size(log_weights).item()
-
-
 def error(log_weights: Tensor) -> float:
     """Standard error of the log of the weights' mean, √(1/ESS − 1/S) to first order. log_weights (S,)."""
-    return math.sqrt(max(0.0, 1 / effective_sample_size(log_weights) - 1 / len(log_weights)))
+    return math.sqrt(max(0.0, 1 / effective_sample_size(log_weights).item() - 1 / len(log_weights)))
 
 
 # --- What a page shows ----------------------------------------------------------------------------

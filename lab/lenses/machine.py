@@ -245,7 +245,9 @@ def of_autoencoder(model: Any) -> Readings:
     """An encoder, a code, a decoder; between them, where there is one, a posterior or a book of codes."""
     given = classes(model, model.encode, 1)
     shape = model.event_shape
-    x = model.sample(1, seed=0, **given) if hasattr(model, "sample") else torch.zeros(1, *shape)
+    x = torch.zeros(1, *shape)
+    if hasattr(model, "sample"):
+        x = model.sample(1, generator=torch.Generator().manual_seed(0), **given)
 
     def go() -> None:
         if hasattr(model, "elbo"):

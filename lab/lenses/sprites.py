@@ -12,7 +12,7 @@ from modules.latent.vae import VAE
 def fits(entry: Experiment) -> bool:
     """Whether q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a sprite."""
     return entry.datamodule == "datamodules.sprites.Sprites" and surfaces.keeps(
-        entry, VAE, "encode_parameters", "guess", "prior", "outputs", "decode", "unpack"
+        entry, VAE, "encode_parameters", "sample_posterior", "prior", "outputs", "decode", "unpack"
     )
 
 

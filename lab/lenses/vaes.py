@@ -24,7 +24,7 @@ def surface(entry: Experiment, *methods: str) -> bool:
 
 def fits(entry: Experiment) -> bool:
     """Whether its q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a picture."""
-    return surface(entry, "encode_parameters", "encode", "guess", "prior", "decode", "unpack")
+    return surface(entry, "encode_parameters", "encode", "sample_posterior", "prior", "decode", "unpack")
 
 
 def weighs(entry: Experiment) -> bool:

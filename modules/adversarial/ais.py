@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from modules.base import require
+from modules.importance import log_mean_exp
 
 Decoder = Callable[[Tensor], Tensor]
 
@@ -134,7 +135,7 @@ def estimated(weights: Tensor) -> tuple[Tensor, Tensor]:
     chains = len(weights)
     share = weights.softmax(0) * chains  # w / mean w
     error = share.std(0) / math.sqrt(chains) if chains > 1 else torch.full_like(share[0], math.inf)
-    return weights.logsumexp(0) - math.log(chains), error
+    return log_mean_exp(weights), error
 
 
 def log_prob(

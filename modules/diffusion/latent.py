@@ -86,7 +86,7 @@ class LatentDDPM(Diffusion):
         x, *rest = batch if isinstance(batch, list | tuple) else (batch,)
         generator = None if split == "train" else of_each(x)
         if split == "train" and self.compressing:
-            parts = self.autoencoder.elbo_parts(x)
+            parts = self.autoencoder.elbo_terms(x)
             z = parts.z[0].detach()
             count = self.over_processes(z.new_tensor(float(len(z))))
             mean = self.over_processes(z.sum(0)) / count
@@ -97,7 +97,7 @@ class LatentDDPM(Diffusion):
             return -parts.elbo(self.autoencoder.beta).mean() / self.autoencoder.event_dim
         y = rest[0] if self.num_classes else None
         with torch.no_grad():
-            guess = self.autoencoder.guess(x, self.start(len(x), generator)[None])
+            guess = self.autoencoder.sample_posterior(x, self.start(len(x), generator)[None])
             u = self.inside(guess.z[0])
         t = self.drawn_times(len(u), split, generator)
         seen = y if y is None or split != "train" else self.without_some(y)
@@ -113,7 +113,7 @@ class LatentDDPM(Diffusion):
         draws: int | None = None,
     ) -> Tensor:  # fmt: skip
         """A lower bound on log p(x), nats, (B,), from one code; `draws` as in `bound`."""
-        guess = self.autoencoder.guess(x, self.start(len(x), generator)[None])
+        guess = self.autoencoder.sample_posterior(x, self.start(len(x), generator)[None])
         z = guess.z[0]
         log_q = self.autoencoder.posterior(x).base_dist.log_prob(z).sum(1)  # torch's own fails of no examples
         log_p = self.log_unit - self.bound(self.inside(z), y, draws, generator).total

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowLayer
+from modules.importance import effective_sample_size, log_mean_exp
 
 LogDensity = Callable[[Tensor], Tensor]  # (B, D) -> (B,), up to a constant
 
@@ -83,8 +84,8 @@ def reverse_kl(
 def weighed(flow: FlowLayer, z: Tensor, log_q: LogDensity) -> dict[str, float]:
     """`kl` up to log Z, `log_z` by importance sampling, and `ess`, the effective share of the samples."""
     log_w = -reverse_kl(flow, z, log_q)
-    log_z = log_w.logsumexp(0) - math.log(len(log_w))
-    ess = (2 * log_w.logsumexp(0) - (2 * log_w).logsumexp(0)).exp() / len(log_w)
+    log_z = log_mean_exp(log_w)
+    ess = effective_sample_size(log_w) / len(log_w)
     return {"kl": float(-log_w.mean()), "log_z": float(log_z), "ess": float(ess)}
 
 

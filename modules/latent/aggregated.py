@@ -26,6 +26,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from modules.noise import normal
+
 LOG_2PI = math.log(2 * math.pi)
 
 
@@ -36,10 +38,10 @@ class AggregatedPosterior:
     mean: Tensor
     log_var: Tensor
 
-    def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+    def sample(self, n: int, *, generator: torch.Generator | None = None) -> Tensor:
         """(n, K): a datum, then its code."""
         chosen = torch.randint(len(self.mean), (n,), generator=generator)
-        noise = torch.randn(n, self.mean.shape[1], generator=generator, dtype=torch.float64).to(self.mean)
+        noise = normal(n, self.mean.shape[1], like=self.mean, generator=generator, dtype=torch.float64)
         return self.mean[chosen] + (0.5 * self.log_var[chosen]).exp() * noise
 
     def moments(self) -> tuple[Tensor, Tensor]:
@@ -66,8 +68,8 @@ class AggregatedPosterior:
     ) -> dict[str, Tensor]:
         """The three parts of E KL(q(z|x) ‖ N(0, I)), by `samples` draws; `rate` is their sum."""
         chosen = torch.randint(len(self.mean), (samples,), generator=generator)
-        noise = torch.randn(samples, self.mean.shape[1], generator=generator, dtype=torch.float64)
-        z = self.mean[chosen] + (0.5 * self.log_var[chosen]).exp() * noise.to(self.mean)
+        noise = normal(samples, self.mean.shape[1], like=self.mean, generator=generator, dtype=torch.float64)
+        z = self.mean[chosen] + (0.5 * self.log_var[chosen]).exp() * noise
         squares = (z - self.mean[chosen]).square() * (-self.log_var[chosen]).exp()
         own = -0.5 * (LOG_2PI + self.log_var[chosen] + squares).sum(1)
         each = self.each(z)

@@ -30,8 +30,10 @@ from torch import Tensor, nn
 from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
 from modules.autoregressive.pixelcnn import EVERYWHERE, MaskedConv2d, ResidualBlock
 from modules.base import in_rows, require
-from modules.latent.vae import VAE, bernoulli_log_prob
+from modules.latent.bounds import bernoulli_log_prob
+from modules.latent.vae import VAE
 from modules.mlp import mlp
+from modules.noise import bernoulli
 from modules.trace import Step
 
 Kind = Literal["order1", "made", "pixelcnn", "gru"]
@@ -130,7 +132,7 @@ class AutoregressiveVAE(VAE):
 
     Example:
         >>> vae = AutoregressiveVAE(event_shape=(32,), latent_dim=2, hidden=[16], kind="gru")
-        >>> vae.sample(3, seed=0).shape
+        >>> vae.sample(3).shape
         torch.Size([3, 32])
     """
 
@@ -195,8 +197,10 @@ class AutoregressiveVAE(VAE):
         _, probabilities = self.walk(z, lambda p: (p > 0.5).to(z))
         return probabilities.reshape(*z.shape[:-1], *self.event_shape)
 
-    def noise_step(self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any) -> Step:
-        x, probabilities = self.walk(z, lambda p: torch.bernoulli(p, generator=generator))
+    def observation_step(
+        self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any
+    ) -> Step:
+        x, probabilities = self.walk(z, lambda p: bernoulli(p, generator))
         values = {"x": x.reshape(x_mean.shape), "probability": probabilities.reshape(x_mean.shape)}
         return Step(
             "Toss one coin after the other; each knows those before it.", values, r"x_i\sim p(x_i|x_{<i},z)"

@@ -1,6 +1,6 @@
-r"""Conditional VAE: both networks are told the class, so the code need not tell it again.
+r"""Conditional VAE: both networks see the class, so the code need not hold it.
 
-    log p(x|c) ≥ E_q log p(x|z, c) − KL(q(z|x, c) ‖ p(z)),    c one-hot beside x and beside z
+    log p(x|c) ≥ E_q log p(x|z, c) − KL(q(z|x, c) ‖ p(z)),    c one-hot, appended to x and to z
 
 z holds what c does not say: style. A class that the decoder alone is told would stay in z wherever the
 encoder finds it cheaper; a class that the encoder alone is told never reaches the picture.
@@ -12,19 +12,21 @@ References: Sohn, Lee & Yan 2015, Learning Structured Output Representation; Kin
 Semi-Supervised Learning with Deep Generative Models (M2), arXiv:1406.5298; [UDL] notes of ch. 17.
 """
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
+from modules.classes import ClassConditional
+from modules.former import former
 from modules.latent.vae import VAE
 from modules.mlp import mlp
 from modules.trace import Trace
 
 
-class CVAE(VAE):
+class CVAE(ClassConditional, VAE):
     """A `VAE` whose methods take the class as `y=`.
 
     Args:
@@ -33,7 +35,7 @@ class CVAE(VAE):
 
     Example:
         >>> cvae = CVAE(event_shape=(64,), latent_dim=2, hidden=[8], num_classes=10)
-        >>> cvae.sample(3, y=torch.tensor([7, 7, 7]), seed=0).shape
+        >>> cvae.sample(3, y=7).shape
         torch.Size([3, 64])
     """
 
@@ -47,35 +49,51 @@ class CVAE(VAE):
         inputs = self.latent_dim + self.num_classes
         return encoder, mlp([inputs, *reversed(hidden), self.event_dim], activation)
 
-    def beside(self, numbers: Tensor, y: Tensor | None) -> Tensor:
+    def concat_class(self, numbers: Tensor, y: Tensor | None) -> Tensor:
         """numbers (..., B, N) and the class's one-hot, (..., B, N + C).
 
         Raises:
             ValueError: no class is given, or one that there is not.
         """
-        if y is None or y.shape != numbers.shape[-2:-1] or not ((y >= 0) & (y < self.num_classes)).all():
-            raise ValueError(
-                f"Give y, the class of each example: whole numbers from 0 to {self.num_classes - 1}."
-            )
-        hot = F.one_hot(y, self.num_classes).to(numbers)
-        return torch.cat([numbers, hot.expand(*numbers.shape[:-1], -1)], -1)
+        one_hot = self.one_hot(y, numbers.shape[-2]).to(numbers)
+        return torch.cat([numbers, one_hot.expand(*numbers.shape[:-1], -1)], -1)
 
     def encode_parameters(self, x: Tensor, y: Tensor | None = None, **given: Any) -> tuple[Tensor, Tensor]:
-        mean, log_var = self.encoder(self.beside(self.flat(x), y)).chunk(2, dim=-1)
+        mean, log_var = self.encoder(self.concat_class(self.flat(x), y)).chunk(2, dim=-1)
         return mean, log_var
 
     def outputs(self, z: Tensor, y: Tensor | None = None, **given: Any) -> Tensor:
-        return cast(Tensor, self.decoder(self.beside(z, y)))
+        return cast(Tensor, self.decoder(self.concat_class(z, y)))
 
+    @former("n", "temperature", "mean", "generator", "seed")
+    def sample(  # type: ignore[override]
+        self,
+        n: int,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
+        mean: bool = False,
+    ) -> Tensor:
+        """As of `VAE`, of class y; without it the classes come in turn, so that n = C shows each once."""
+        return self.sample_trace(n, y=y, temperature=temperature, generator=generator, mean=mean).result
+
+    @former("n", "temperature", "mean", "generator", "seed")
     def sample_trace(  # type: ignore[override]
-        self, n: int = 1, *args: Any, y: Tensor | None = None, **knobs: Any
+        self,
+        n: int = 1,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
+        mean: bool = False,
     ) -> Trace:
-        """As of `VAE`; without `y` the classes come in turn, 0, 1, …, so that n = C shows each once."""
-        y = torch.arange(n, device=self.device) % self.num_classes if y is None else y
-        return super().sample_trace(n, *args, y=y, **knobs)
+        """`sample` as steps."""
+        classes = cast(Tensor, self.classes(n, y)).to(self.device)
+        return self._trace(n, temperature, mean, generator, y=classes)
 
     def layer_steps(self, z: Tensor, y: Tensor | None = None, **given: Any) -> list[Any]:
-        return super().layer_steps(self.beside(z, y))
+        return super().layer_steps(self.concat_class(z, y))
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
         return batch[0], {"y": batch[1]}

@@ -25,8 +25,10 @@ import torch
 from torch import Tensor
 
 from modules.base import Mean, Module, Split, in_rows, require
-from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob
+from modules.latent.bounds import bernoulli_log_prob
+from modules.latent.vae import ACTIVATIONS
 from modules.mlp import mlp
+from modules.noise import normal
 
 Kind = Literal["mask", "flip", "noise"]
 
@@ -34,8 +36,7 @@ Kind = Literal["mask", "flip", "noise"]
 def damaged(x: Tensor, kind: Kind, damage: float, generator: torch.Generator | None = None) -> Tensor:
     """x̃, of the shape of x. With one seed a greater damage hits whatever a smaller one has hit."""
     if kind == "noise":
-        noise = torch.randn(x.shape, generator=generator, device=x.device, dtype=x.dtype)
-        return x + damage * noise
+        return x + damage * normal(*x.shape, like=x, generator=generator)
     hit = torch.rand(x.shape, generator=generator, device=x.device) < damage
     return torch.where(hit, torch.zeros_like(x) if kind == "mask" else 1 - x, x)
 

@@ -20,8 +20,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Share, Split, require
-from modules.latent.vae import VAE, ElboParts, reparameterize
+from modules.latent.bounds import ElboTerms, reparameterize
+from modules.latent.vae import VAE
 from modules.mlp import mlp
+from modules.noise import normal
 
 
 def permuted(z: Tensor, generator: torch.Generator | None = None) -> Tensor:
@@ -75,7 +77,7 @@ class FactorVAE(VAE):
         self.discriminator = Discriminator(self.latent_dim, discriminator)
         self.automatic_optimization = False
 
-    def objective(self, x: Tensor, parts: ElboParts, **given: Any) -> Tensor:
+    def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
         return super().objective(x, parts, **given) + self.gamma * self.discriminator(parts.z[0]).mean()
 
     def step(self, batch: Any, split: Split) -> Tensor:
@@ -83,7 +85,7 @@ class FactorVAE(VAE):
         if split != "train":
             x, _ = self.unpack(batch)
             mean, log_var = self.encode_parameters(x)
-            z = reparameterize(mean, log_var, self._noise(mean.shape, None))
+            z = reparameterize(mean, log_var, normal(*mean.shape, like=self.decoder_log_var))
             self.log_metric(split, "tc", self.discriminator(z))
         return loss
 
@@ -96,7 +98,7 @@ class FactorVAE(VAE):
         x, _ = self.unpack(batch.batch if isinstance(batch, Share) else batch)
         with torch.no_grad():
             mean, log_var = self.encode_parameters(x)
-            z = reparameterize(mean, log_var, self._noise(mean.shape, None))
+            z = reparameterize(mean, log_var, normal(*mean.shape, like=self.decoder_log_var))
         judge.zero_grad()
         weight = batch.weight if isinstance(batch, Share) else 1.0  # of this process among all
         self.backward_for(

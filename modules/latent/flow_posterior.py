@@ -26,7 +26,8 @@ from modules.flow.layer import FlowLayer, FlowStack
 from modules.flow.maf import IAF
 from modules.flow.monotone import Gated
 from modules.flow.planar import Planar
-from modules.latent.vae import VAE, Guess, gaussian_log_prob, reparameterize
+from modules.latent.bounds import PosteriorSample, gaussian_log_prob, reparameterize
+from modules.latent.vae import VAE
 from modules.mlp import mlp
 
 
@@ -86,10 +87,10 @@ class FlowPosteriorVAE(VAE):
         mean, _, context = self.read(x)
         return self.stack.generate(mean, context)[0]
 
-    def guess(self, x: Tensor, noise: Tensor, **given: Any) -> Guess:
+    def sample_posterior(self, x: Tensor, noise: Tensor, **given: Any) -> PosteriorSample:
         mean, log_var, context = self.read(x)
         start = reparameterize(mean, log_var, noise)
         z, ladj = self.stack.generate(start, context)
         log_q = gaussian_log_prob(start, mean, log_var).sum(-1) - ladj
         log_ratio = gaussian_log_prob(z, 0 * z, 0 * z).sum(-1) - log_q
-        return Guess(z, log_ratio, -log_ratio.mean(0)[:, None], mean, log_var)
+        return PosteriorSample(z, log_ratio, -log_ratio.mean(0)[:, None], mean, log_var)

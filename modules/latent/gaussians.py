@@ -22,6 +22,7 @@ from torch import Tensor, nn
 from modules.base import require
 from modules.latent.em import Collapse
 from modules.latent.kmeans import plus_plus, squared_distances
+from modules.noise import normal
 
 Covariance = Literal["full", "diag", "spherical", "tied"]
 FEW = 8  # features
@@ -244,6 +245,6 @@ class Gaussians(nn.Module):
 
     def draw(self, z: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """A point of each Gaussian that z (N,) names, (N, D)."""
-        noise = torch.randn(len(z), self.features, generator=generator, dtype=torch.float64).to(self.means)
+        noise = normal(len(z), self.features, like=self.means, generator=generator, dtype=torch.float64)
         scale = torch.linalg.cholesky(self.matrices)[z]  # (N, D, D)
         return self.means[z] + (scale @ noise[..., None])[..., 0]

@@ -21,8 +21,9 @@ import torch
 from torch import Tensor
 
 from modules.base import require
+from modules.former import former
 from modules.latent.em import EMDensity, Stats, flat
-from modules.noise import pick, uniform
+from modules.noise import normal, pick, uniform
 from modules.trace import Step, Trace
 
 RANK = 1e-13  # of the largest eigenvalue of Φᵀ R Φ: what is below counts as 0
@@ -103,7 +104,7 @@ class GTM(EMDensity):
     def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         x = self._flat(x)
         spread = x.std(0)
-        self.weights.copy_(torch.randn(self.weights.shape, generator=generator, dtype=x.dtype) * spread)
+        self.weights.copy_(normal(*self.weights.shape, like=x, generator=generator) * spread)
         self.weights[-1] += x.mean(0)
         self.variance.copy_(spread.square().mean().clamp(min=self.floor))
 
@@ -127,19 +128,21 @@ class GTM(EMDensity):
 
     # --- surface: Generator ---
 
-    def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+    @former("n", "generator")
+    def sample(self, n: int, *, generator: torch.Generator | None = None) -> Tensor:
         """(n, *event_shape): a place on the curve, then a point around it."""
         return self._draw(n, generator)[1].reshape(n, *self.event_shape)
 
     def _draw(self, n: int, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
         even = self.weights.new_full((n, self.places), 1 / self.places)
         z = pick(even, uniform(n, like=self.weights, generator=generator))
-        noise = torch.randn(n, self.n, generator=generator, dtype=self.weights.dtype).to(self.weights)
+        noise = normal(n, self.n, like=self.weights, generator=generator)
         return z, self.line[z] + self.variance.sqrt() * noise
 
-    def sample_trace(self, seed: int = 0) -> Trace:
+    @former("seed")
+    def sample_trace(self, *, generator: torch.Generator | None = None) -> Trace:
         """One draw in its two steps: the place `z` on the curve, then `x`."""
-        z, x = self._draw(1, torch.Generator().manual_seed(seed))
+        z, x = self._draw(1, generator)
         g, mean = int(z), self.line[z[0]].clone()
         steps = [
             Step(f"Place {g + 1} of {self.places}, all alike.", {"z": z[0]}, rf"p(z)=1/{self.places}"),

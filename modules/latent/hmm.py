@@ -28,6 +28,7 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import Mean, Split, require
+from modules.former import former
 from modules.latent import forward_backward
 from modules.latent.em import EMDensity, Stats, examples
 from modules.latent.emissions import Bernoulli, Categorical, Emission
@@ -268,12 +269,15 @@ class HMM(EMDensity):
 
     # --- surface: Sampler ---
 
-    def sample(self, n: int, length: int | None = None, generator: torch.Generator | None = None) -> Tensor:
+    @former("n", "length", "generator")
+    def sample(
+        self, n: int, *, generator: torch.Generator | None = None, length: int | None = None
+    ) -> Tensor:
         """n sequences, (n, T) or (n, T, D), of `length` T (that of the model without)."""
-        return self.sample_states(n, length, generator)[1]
+        return self.sample_states(n, generator=generator, length=length)[1]
 
     def sample_states(
-        self, n: int, length: int | None = None, generator: torch.Generator | None = None
+        self, n: int, *, generator: torch.Generator | None = None, length: int | None = None
     ) -> tuple[Tensor, Tensor]:
         """The hidden path (n, T) and what it shows."""
         length = self.length if length is None else length
@@ -289,9 +293,10 @@ class HMM(EMDensity):
         x = self.emission.draw(z.flatten(), generator)
         return z, x.reshape(n, length, *x.shape[1:])
 
-    def sample_trace(self, length: int = 20, seed: int = 0) -> Trace:
+    @former("length", "seed")
+    def sample_trace(self, *, generator: torch.Generator | None = None, length: int = 20) -> Trace:
         """One sequence, a step a frame: the state `z`, the chances it was drawn from, and `x`."""
-        z, x = self.sample_states(1, length, torch.Generator().manual_seed(seed))
+        z, x = self.sample_states(1, generator=generator, length=length)
         steps = []
         for t in range(length):
             chances = self.initial if t == 0 else self.transition[z[0, t - 1]]

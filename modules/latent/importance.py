@@ -28,17 +28,9 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from modules.importance import log_mean_exp
 from modules.latent.variational import log_q
-
-
-def log_mean_weight(log_w: Tensor) -> Tensor:
-    """log 1/K Σ w over the first axis, without underflow."""
-    return log_w.logsumexp(0) - math.log(len(log_w))
-
-
-def effective_samples(log_w: Tensor) -> Tensor:
-    """(Σw)²/Σw², from 1 to K."""
-    return (2 * log_w.logsumexp(0) - (2 * log_w).logsumexp(0)).exp()
+from modules.noise import normal
 
 
 def defensive_weights(
@@ -62,7 +54,7 @@ def defensive_weights(
     """
     if not 0 <= share <= 1:
         raise ValueError(f"share is {share}: it must be from 0 to 1.")
-    noise = torch.randn(samples, len(mean), generator=generator, dtype=mean.dtype, device=mean.device)
+    noise = normal(samples, len(mean), like=mean, generator=generator)
     coin = torch.rand(samples, 1, generator=generator, dtype=mean.dtype, device=mean.device)
     z = torch.where(coin < share, noise, mean + (0.5 * log_var).exp() * noise)
     parts = [log_q(z, torch.zeros_like(mean), torch.zeros_like(mean)), log_q(z, mean, log_var)]
@@ -104,4 +96,4 @@ def encoder_gradients(
     if doubly:
         share = log_w.detach().softmax(0).square()
         return torch.autograd.grad((share * log_w).sum(), mu)[0]
-    return torch.autograd.grad(log_mean_weight(log_w).sum(), mu)[0]
+    return torch.autograd.grad(log_mean_exp(log_w).sum(), mu)[0]

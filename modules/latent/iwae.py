@@ -30,7 +30,8 @@ import torch
 from torch import Tensor
 
 from modules.base import Split, require
-from modules.latent.vae import VAE, ElboParts, gaussian_log_prob, reparameterize
+from modules.latent.bounds import ElboTerms, gaussian_log_prob, reparameterize
+from modules.latent.vae import VAE
 
 
 def pick_by_share(shares: Tensor, picks: int, start: Tensor) -> Tensor:
@@ -133,10 +134,10 @@ class IWAE(VAE):
         log_q = gaussian_log_prob(z, mean.detach(), log_var.detach()).sum(-1)
         return self.log_likelihood(x, z) + gaussian_log_prob(z, 0 * z, 0 * z).sum(-1) - log_q
 
-    def objective(self, x: Tensor, parts: ElboParts, **given: Any) -> Tensor:
+    def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
         if self.current_epoch < self.elbo_epochs:
             return super().objective(x, parts, **given)
-        return self.bound_loss(x, self._noise((self.train_samples, *parts.mean.shape), None))
+        return self.bound_loss(x, self._noise(self.train_samples, len(x), None))
 
     def step(self, batch: Any, split: Split) -> Tensor:
         loss = super().step(batch, split)

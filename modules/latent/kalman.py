@@ -21,6 +21,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from modules.noise import normal
+
 LOG_2PI = math.log(2 * math.pi)
 
 
@@ -117,12 +119,18 @@ class LinearDynamicalSystem:
         )
         return torch.cat([z, shown @ z]), both
 
-    def sample(self, n: int, length: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+    def sample(self, n: int, *, generator: torch.Generator | None = None, length: int) -> Tensor:
+        """Observations (n, T, D), T = `length`."""
+        return self.sample_states(n, generator=generator, length=length)[1]
+
+    def sample_states(
+        self, n: int, *, generator: torch.Generator | None = None, length: int
+    ) -> tuple[Tensor, Tensor]:
         """States (n, T, K) and observations (n, T, D)."""
 
         def noise(covariance: Tensor) -> Tensor:
             root = torch.linalg.cholesky(covariance)
-            return torch.randn(n, len(root), generator=generator, dtype=root.dtype) @ root.T
+            return normal(n, len(root), like=root, generator=generator) @ root.T
 
         z = [self.first_mean + noise(self.first_covariance)]
         for _ in range(1, length):

@@ -26,8 +26,10 @@ from torch import Tensor, nn
 from torch.distributions import Distribution, constraints
 
 from modules.base import require
-from modules.latent.vae import ACTIVATIONS, VAE, Guess, gaussian_kl, gaussian_log_prob, reparameterize
+from modules.latent.bounds import PosteriorSample, gaussian_kl, gaussian_log_prob, reparameterize
+from modules.latent.vae import ACTIVATIONS, VAE
 from modules.mlp import mlp
+from modules.noise import normal
 
 Gaussian = tuple[Tensor, Tensor]  # mean, log σ²
 
@@ -55,7 +57,7 @@ class Chain(Distribution):
         super().__init__(event_shape=torch.Size([model.latent_dim]), validate_args=False)
 
     def sample(self, sample_shape: Sequence[int] = ()) -> Tensor:  # type: ignore[override]
-        noise = self.model._noise((*sample_shape, self.model.latent_dim), None)
+        noise = normal(*sample_shape, self.model.latent_dim, like=self.model.decoder_log_var)
         return self.model.from_noise(noise)
 
     def log_prob(self, z: Tensor) -> Tensor:
@@ -74,7 +76,7 @@ class LadderVAE(VAE):
         model: as of `VAE`, without `latent_dim` and `hidden`.
 
     Example:
-        >>> LadderVAE(event_shape=(64,), latent_dims=[8, 2], widths=[16, 8]).sample(3, seed=0).shape
+        >>> LadderVAE(event_shape=(64,), latent_dims=[8, 2], widths=[16, 8]).sample(3).shape
         torch.Size([3, 64])
     """
 
@@ -166,16 +168,17 @@ class LadderVAE(VAE):
     def prior(self) -> Chain:  # type: ignore[override]
         return Chain(self)
 
-    def draw_prior(
-        self, n: int, temperature: float = 1.0, generator: torch.Generator | None = None
+    def sample_prior(
+        self, n: int, *, temperature: float = 1.0, generator: torch.Generator | None = None
     ) -> Tensor:
-        return self.from_noise(temperature * self._noise((n, self.latent_dim), generator))
+        noise = normal(n, self.latent_dim, like=self.decoder_log_var, generator=generator)
+        return self.from_noise(temperature * noise)
 
     def resample_below(self, z: Tensor, level: int, generator: torch.Generator | None = None) -> Tensor:
         """z (B, K) with the layers under number `level` drawn anew from p(·|z_level); 0 is the lowest."""
         codes = self.levels(z)
         for i in reversed(range(level)):
-            noise = self._noise(codes[i].shape, generator)
+            noise = normal(*codes[i].shape, like=self.decoder_log_var, generator=generator)
             codes[i] = reparameterize(*self.below(i, codes[i + 1]), noise)
         return torch.cat(codes, -1)
 
@@ -187,7 +190,7 @@ class LadderVAE(VAE):
 
     # --- Guesses ---
 
-    def guess(self, x: Tensor, noise: Tensor, **given: Any) -> Guess:
+    def sample_posterior(self, x: Tensor, noise: Tensor, **given: Any) -> PosteriorSample:
         draw = self._bottom_up if self.inference == "bottom-up" else self._top_down
         codes, q = draw(self.flat(x), self.levels(noise))
         p: list[Gaussian] = [self.below(i, codes[i + 1]) for i in range(len(self.down))]
@@ -203,7 +206,7 @@ class LadderVAE(VAE):
         kl = torch.stack([k.expand_as(each[0]).mean(0) for k in kls], -1)  # (B, m)
         mean = torch.cat([m.expand_as(z) for (m, _), z in zip(q, codes, strict=True)], -1).mean(0)
         log_var = torch.cat([v.expand_as(z) for (_, v), z in zip(q, codes, strict=True)], -1).mean(0)
-        return Guess(torch.cat(codes, -1), torch.stack(each).sum(0), kl, mean, log_var)
+        return PosteriorSample(torch.cat(codes, -1), torch.stack(each).sum(0), kl, mean, log_var)
 
     def _bottom_up(self, x: Tensor, noise: list[Tensor]) -> tuple[list[Tensor], list[Gaussian]]:
         """Draws (S, B, K_i) of every layer, and the laws they come from."""

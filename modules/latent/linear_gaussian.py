@@ -25,7 +25,9 @@ from torch import Tensor
 from torch.distributions import Independent, MultivariateNormal, Normal
 
 from modules.base import require
+from modules.former import former
 from modules.latent.em import EMDensity, Stats, flat
+from modules.noise import normal
 from modules.trace import Step, Trace
 
 LOG_2PI = math.log(2 * math.pi)
@@ -145,20 +147,22 @@ class LinearGaussian(EMDensity):
         mean, variance = torch.where(seen, self._flat(x), mean), torch.where(seen, 0.0, spread)
         return mean.reshape(x.shape), variance.reshape(x.shape)
 
-    def sample(self, n: int, mean: bool = False, generator: torch.Generator | None = None) -> Tensor:
+    @former("n", "mean", "generator")
+    def sample(self, n: int, *, generator: torch.Generator | None = None, mean: bool = False) -> Tensor:
         """(n, *event_shape); `mean` leaves the noise out."""
         return self._draw(n, mean, generator)[1].reshape(n, *self.event_shape)
 
     def _draw(self, n: int, mean: bool, generator: torch.Generator | None) -> tuple[Tensor, Tensor]:
-        z = torch.randn(n, self.factors, generator=generator, dtype=torch.float64).to(self.mean)
+        z = normal(n, self.factors, like=self.mean, generator=generator, dtype=torch.float64)
         x = z @ self.loadings.T + self.mean
         if not mean:
-            x = x + self.noise.sqrt() * torch.randn(x.shape, generator=generator, dtype=torch.float64).to(x)
+            x = x + self.noise.sqrt() * normal(*x.shape, like=x, generator=generator, dtype=torch.float64)
         return z, x
 
-    def sample_trace(self, mean: bool = False, seed: int = 0) -> Trace:
+    @former("mean", "seed")
+    def sample_trace(self, *, generator: torch.Generator | None = None, mean: bool = False) -> Trace:
         """One draw in its two steps: `z` from the prior, then `x` around W z + μ."""
-        z, x = self._draw(1, mean, torch.Generator().manual_seed(seed))
+        z, x = self._draw(1, mean, generator)
         steps = [
             Step(f"Draw {self.factors} factors from the prior.", {"z": z[0]}, r"z\sim N(0,I)"),
             Step("A point near the plane.", {"mean": self.decode(z)[0], "x": x[0]}, r"x=Wz+\mu+\varepsilon"),
@@ -175,7 +179,7 @@ class LinearGaussian(EMDensity):
         mean = rows.nan_to_num(nan=0.0).sum(0) / count
         variance = torch.where(seen, (rows - mean).square(), 0.0).sum(0) / count
         scale = (0.5 * variance / self.factors).sqrt()[:, None]
-        noise = torch.randn(self.n, self.factors, generator=generator, dtype=torch.float64).to(rows)
+        noise = normal(self.n, self.factors, like=rows, generator=generator, dtype=torch.float64)
         self.put(scale * noise, (0.5 * variance).clamp(min=max(self.floor, 1e-9)), mean)
 
     def expectations(self, x: Tensor) -> Stats:

@@ -20,6 +20,7 @@ from torch import Tensor
 from torch.distributions import Categorical
 
 from modules.base import require
+from modules.former import former
 from modules.latent.em import EMDensity, Stats, flat
 from modules.latent.gaussians import Covariance, Gaussians
 from modules.noise import pick, uniform
@@ -132,7 +133,8 @@ class GaussianMixture(EMDensity):
         """The mean of a component: z (...) int64 -> (..., *event_shape)."""
         return self.gaussians.means[z].reshape(*z.shape, *self.event_shape)
 
-    def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+    @former("n", "generator")
+    def sample(self, n: int, *, generator: torch.Generator | None = None) -> Tensor:
         """(n, *event_shape): a component, then a point of it."""
         return self._draw(n, generator)[1].reshape(n, *self.event_shape)
 
@@ -140,9 +142,10 @@ class GaussianMixture(EMDensity):
         z = pick(self.weights.expand(n, -1), uniform(n, like=self.weights, generator=generator))
         return z, self.gaussians.draw(z, generator)
 
-    def sample_trace(self, seed: int = 0) -> Trace:
+    @former("seed")
+    def sample_trace(self, *, generator: torch.Generator | None = None) -> Trace:
         """One draw in its two steps: the component `z`, then `x`."""
-        z, x = self._draw(1, torch.Generator().manual_seed(seed))
+        z, x = self._draw(1, generator)
         k = int(z)
         chance, mean = float(self.weights[k]), self.gaussians.means[k].clone()
         steps = [

@@ -23,7 +23,9 @@ from torch import Tensor, nn
 from torch.distributions import Categorical, Independent, MixtureSameFamily, Normal
 
 from modules.base import require
-from modules.latent.vae import VAE, Guess, gaussian_log_prob, reparameterize
+from modules.latent.bounds import PosteriorSample, gaussian_log_prob, reparameterize
+from modules.latent.vae import VAE
+from modules.noise import normal
 
 
 class LearnedPriorVAE(VAE):
@@ -96,18 +98,18 @@ class LearnedPriorVAE(VAE):
         log_pi, mean, log_var = self.mixture()
         return (log_pi + gaussian_log_prob(z.unsqueeze(-2), mean, log_var).sum(-1)).softmax(-1)
 
-    def guess(self, x: Tensor, noise: Tensor, **given: Any) -> Guess:
+    def sample_posterior(self, x: Tensor, noise: Tensor, **given: Any) -> PosteriorSample:
         mean, log_var = self.encode_parameters(x, **given)
         z = reparameterize(mean, log_var, noise)
         log_ratio = self.prior_log_prob(z) - gaussian_log_prob(z, mean, log_var).sum(-1)
-        return Guess(z, log_ratio, -log_ratio.mean(0)[:, None], mean, log_var)
+        return PosteriorSample(z, log_ratio, -log_ratio.mean(0)[:, None], mean, log_var)
 
-    def draw_prior(
-        self, n: int, temperature: float = 1.0, generator: torch.Generator | None = None
+    def sample_prior(
+        self, n: int, *, temperature: float = 1.0, generator: torch.Generator | None = None
     ) -> Tensor:
         """A component for each of n draws, then z from it; `temperature` scales the spread inside it."""
         log_pi, mean, log_var = self.mixture()
-        which = torch.multinomial(log_pi.exp(), n, replacement=True, generator=generator)  # (n,)
-        return reparameterize(
-            mean[which], log_var[which], temperature * self._noise((n, self.latent_dim), generator)
-        )
+        pi = log_pi.exp() if generator is None else log_pi.exp().to(generator.device)
+        which = torch.multinomial(pi, n, replacement=True, generator=generator).to(mean.device)  # (n,)
+        noise = normal(n, self.latent_dim, like=self.decoder_log_var, generator=generator)
+        return reparameterize(mean[which], log_var[which], temperature * noise)

@@ -20,7 +20,8 @@ import torch
 from torch import Tensor
 
 from modules.base import require
-from modules.latent.vae import ACTIVATIONS, VAE, ElboParts, reparameterize
+from modules.latent.bounds import ElboTerms, reparameterize
+from modules.latent.vae import ACTIVATIONS, VAE
 from modules.latent.variational import log_q
 from modules.mlp import mlp
 
@@ -71,11 +72,11 @@ class ScoreVAE(VAE):
         if estimator == "running_mean":
             self.register_buffer("running", torch.zeros(()))
 
-    def objective(self, x: Tensor, parts: ElboParts, **given: Any) -> Tensor:
+    def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
         """What training minimises; its value is −ELBO, estimated, plus the baseline's own error."""
-        noise = self._noise((self.samples, len(x), self.latent_dim), None)
+        noise = self._noise(self.samples, len(x), None)
         if self.estimator == "pathwise":
-            return super().objective(x, self.elbo_parts(x, noise=noise), **given)
+            return super().objective(x, self.elbo_terms(x, noise=noise), **given)
         z = reparameterize(parts.mean, parts.log_var, noise).detach()
         log_density = log_q(z, parts.mean, parts.log_var)  # (S, B), gradient by the encoder alone
         told = self.log_likelihood(x, z)  # gradient by the decoder alone

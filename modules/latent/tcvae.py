@@ -26,7 +26,8 @@ from torch import Tensor
 
 from modules.base import require
 from modules.latent.aggregated import stratified_weights
-from modules.latent.vae import VAE, ElboParts, gaussian_log_prob
+from modules.latent.bounds import ElboTerms, gaussian_log_prob
+from modules.latent.vae import VAE
 
 Sampler = Literal["weighted", "stratified"]
 
@@ -89,7 +90,7 @@ class TCVAE(VAE):
         prior = gaussian_log_prob(z, 0 * z, 0 * z).sum(1)
         return own - joint, joint - product, product - prior
 
-    def objective(self, x: Tensor, parts: ElboParts, **given: Any) -> Tensor:
+    def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
         if len(x) < 2:  # alone, an example tells nothing of the others
             return super().objective(x, parts, **given)
         information, correlation, marginal = self.kl_split(parts.z[0], parts.mean, parts.log_var)

@@ -94,7 +94,7 @@ class TextVAE(VAE):
 
     Example:
         >>> vae = TextVAE(event_shape=(12,), vocab_size=28, latent_dim=4, width=16)
-        >>> vae.sample(3, seed=0).shape
+        >>> vae.sample(3).shape
         torch.Size([3, 12])
     """
 
@@ -168,7 +168,13 @@ class TextVAE(VAE):
         """z (..., K) -> (..., T): the likeliest token, one after the other; the mean of letters is none."""
         return self.write(z, lambda p: p.argmax(-1))
 
-    def noise_step(self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any) -> Step:
-        x = self.write(z, lambda p: torch.multinomial(p, 1, generator=generator).squeeze(1))
+    def observation_step(
+        self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any
+    ) -> Step:
+        def draw(p: Tensor) -> Tensor:
+            p = p if generator is None else p.to(generator.device)
+            return torch.multinomial(p, 1, generator=generator).squeeze(1).to(z.device)
+
+        x = self.write(z, draw)
         caption = "Draw one letter after the other; each knows those before it."
         return Step(caption, {"x": x}, r"x_i\sim p(x_i|x_{<i},z)")

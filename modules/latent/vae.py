@@ -2,10 +2,9 @@ r"""Variational autoencoder: a deep latent variable model, trained by a lower bo
 
     p(x) = ∫ p(z) p(x|z) dz,   p(z) = N(0, I_K),   p(x|z) = Bernoulli(f(z))  or  N(f(z), σ² I_D)
 
-The encoder answers every x with a Gaussian guess q(z|x) = N(μ(x), diag σ²(x)) at its posterior, and
+The encoder answers every x with a Gaussian approximation q(z|x) = N(μ(x), diag σ²(x)) to its posterior, and
 
-    log p(x)  ≥  L_S(x)  = E log 1/S Σ_s p(x|z_s) p(z_s) / q(z_s|x)        (importance weighted)
-              ≥  ELBO(x) = E_q log p(x|z) − KL(q(z|x) ‖ p(z))  = L_1(x)
+    log p(x)  ≥  ELBO(x) = E_q log p(x|z) − KL(q(z|x) ‖ p(z))        see `modules.latent.bounds`
 
 Shapes: x (B, *event_shape), flattened to (B, D); z (B, K); several samples in front: (S, B, K).
 Likelihoods are summed over D, KL terms over K, in nats. Encoders output (μ, log σ²).
@@ -18,23 +17,29 @@ References:
 """
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any, Literal, cast
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.distributions import Independent, Normal
 from torchmetrics import Metric
 
 from modules.base import Mean, Module, Split, in_rows, require
+from modules.former import former
+from modules.latent.bounds import (
+    ElboTerms,
+    PosteriorSample,
+    VariationalBounds,
+    bernoulli_log_prob,
+    gaussian_kl,
+    gaussian_log_prob,
+    reparameterize,
+)  # fmt: skip
 from modules.latent.collapse import ActiveUnits, free_bits, kl_weight
 from modules.mlp import mlp
+from modules.noise import bernoulli, normal
 from modules.trace import Step, Trace
-
-LOG_2PI = math.log(2 * math.pi)
-CHUNK = 1 << 22  # most numbers (samples × batch × D) that one pass through the decoder may make
 
 ACTIVATIONS: dict[str, type[nn.Module]] = {
     "relu": nn.ReLU,
@@ -43,34 +48,6 @@ ACTIVATIONS: dict[str, type[nn.Module]] = {
     "gelu": nn.GELU,
     "softplus": nn.Softplus,
 }
-
-
-# --- Building blocks ----------------------------------------------------------------------------
-
-
-def gaussian_kl(mean: Tensor, log_var: Tensor) -> Tensor:
-    """KL(N(μ, σ²) ‖ N(0, 1)) of every dimension, in nats; same shape as `mean`.
-
-    ½ (σ² + μ² − 1 − log σ²): [UDL] 17.24 and [GM] 3.65, where the sum runs over the K latent
-    dimensions ([GM] prints d, the size of the data). [BB] Ex. 6.8 has the sign of log σ² wrong.
-    """
-    return 0.5 * (log_var.exp() + mean.square() - 1 - log_var)
-
-
-def gaussian_log_prob(x: Tensor, mean: Tensor, log_var: Tensor) -> Tensor:
-    """log N(x; μ, σ²) of every dimension, with the log 2πσ² that squared error alone forgets."""
-    return -0.5 * (LOG_2PI + log_var + (x - mean).square() * (-log_var).exp())
-
-
-def bernoulli_log_prob(x: Tensor, logits: Tensor) -> Tensor:
-    """log Bernoulli(x; σ(l)) of every entry, x·l − log(1 + eˡ): x (B, D), logits (..., B, D)."""
-    # no probability is formed, so nothing underflows
-    return -F.binary_cross_entropy_with_logits(logits, x.expand_as(logits), reduction="none")
-
-
-def reparameterize(mean: Tensor, log_var: Tensor, noise: Tensor) -> Tensor:
-    """z = μ + σ ε: the noise comes from outside, so gradients reach μ and σ ([UDL] §17.7)."""
-    return mean + (0.5 * log_var).exp() * noise  # [BB] Ex. 6.8 prints ε σ²: the scale is σ
 
 
 class AnyLeading(nn.Module):
@@ -85,58 +62,16 @@ class AnyLeading(nn.Module):
         return out.reshape(*z.shape[:-1], math.prod(out.shape[1:]))
 
 
-@dataclass(frozen=True)
-class Guess:
-    """Draws from q(z|x), and what they cost.
-
-    Attributes:
-        z: (S, B, K).
-        log_ratio: (S, B) log p(z) − log q(z|x).
-        kl: (B, K) KL(q(z_j|x) ‖ p(z_j)) of each dimension, exact; where there is no such form (B, G), of
-            G groups of dimensions, from the same draws.
-        mean, log_var: (B, K) of q(z|x), or of what it starts from.
-    """
-
-    z: Tensor
-    log_ratio: Tensor
-    kl: Tensor
-    mean: Tensor
-    log_var: Tensor
-
-
-@dataclass(frozen=True)
-class ElboParts:
-    """The ELBO split into what it sums, per example.
-
-    Attributes:
-        reconstruction: (B,) E_q log p(x|z), estimated from the samples.
-        kl, mean, log_var, z: as in `Guess`.
-    """
-
-    reconstruction: Tensor
-    kl: Tensor
-    mean: Tensor
-    log_var: Tensor
-    z: Tensor
-
-    def elbo(self, beta: float = 1.0) -> Tensor:
-        """(B,) reconstruction − β KL. A bound on log p(x) for β ≥ 1 alone: below 1 it can exceed it."""
-        return self.reconstruction - beta * self.kl.sum(-1)
-
-
-# --- The model ----------------------------------------------------------------------------------
-
-
-class VAE(Module):
+class VAE(VariationalBounds, Module):
     """VAE with multilayer perceptrons and a Bernoulli or Gaussian decoder.
 
     In cards and logs, bounds are losses like `nll`: `test/elbo` = −ELBO and `test/iwae` = −L_S are
     both positive for binary data and both at least the true NLL. `kl` and `rec` split `elbo`; `active`
     counts the dimensions in use.
 
-    A relative has other networks (`networks`), another likelihood (`pixel_log_likelihood`), other guesses
-    (`guess`), another prior (`draw_prior`) or another objective, and shares the rest. What it is conditioned
-    on goes by name through every method, `y=...`, with one row an example.
+    Subclasses have other networks (`networks`), another likelihood (`pixel_log_likelihood`), another
+    posterior (`sample_posterior`), another prior (`sample_prior`) or another objective, and share the rest.
+    What they are conditioned on goes by name through every method, `y=...`, with one row per example.
 
     Args:
         event_shape: shape of one x; D is its product.
@@ -258,10 +193,6 @@ class VAE(Module):
 
     # --- Bounds ---------------------------------------------------------------------------------
 
-    def log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
-        """log p(x|z) summed over D. x (B, ...), z (..., B, K) -> (..., B)."""
-        return self.pixel_log_likelihood(x, z, **given).sum(-1)
-
     def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
         """log p(x_d|z) of each entry. x (B, ...), z (..., B, K) -> (..., B, D)."""
         flat, outputs = in_rows(x), self.outputs(z, **given)  # (B, D), (..., B, D)
@@ -269,141 +200,62 @@ class VAE(Module):
             return bernoulli_log_prob(flat, outputs)
         return gaussian_log_prob(flat, outputs, self.decoder_log_var)
 
-    def guess(self, x: Tensor, noise: Tensor, **given: Any) -> Guess:
+    def sample_posterior(self, x: Tensor, noise: Tensor, **given: Any) -> PosteriorSample:
         """Draws from q(z|x): noise (S, B, K) standard normal."""
         mean, log_var = self.encode_parameters(x, **given)
         z = reparameterize(mean, log_var, noise)
         # log p(z) − log q(z|x): the 2π cancels, and (z − μ)/σ is the noise itself
         log_ratio = 0.5 * (noise.square() + log_var - z.square()).sum(-1)
-        return Guess(z, log_ratio, gaussian_kl(mean, log_var), mean, log_var)
+        return PosteriorSample(z, log_ratio, gaussian_kl(mean, log_var), mean, log_var)
 
-    def elbo_parts(
-        self,
-        x: Tensor,
-        samples: int = 1,
-        generator: torch.Generator | None = None,
-        noise: Tensor | None = None,
-        **given: Any,
-    ) -> ElboParts:
-        """The ELBO's parts: KL in closed form, the reconstruction from `samples` draws of z.
+    # --- Sampling ----------------------------------------------------------------------
 
-        x (B, ...). `noise` (S, B, K), where given, is used instead of fresh draws. This is one of two
-        unbiased estimators; log p(x,z) − log q(z|x) averaged over the same draws (the mean of
-        `log_weights`) is the other, and its gradient has more variance.
-        """
-        if noise is None:
-            noise = self._noise((samples, len(x), self.latent_dim), generator)  # (S, B, K)
-        guess = self.guess(x, noise, **given)
-        reconstruction = self.log_likelihood(x, guess.z, **given).mean(0)
-        return ElboParts(reconstruction, guess.kl, guess.mean, guess.log_var, guess.z)
-
-    def elbo(
-        self, x: Tensor, samples: int = 1, generator: torch.Generator | None = None, **given: Any
-    ) -> Tensor:
-        """(B,) estimate of the ELBO, at most log p(x) in expectation. Always β = 1."""
-        return self.elbo_parts(x, samples, generator, **given).elbo()
-
-    def log_weights(
-        self,
-        x: Tensor,
-        samples: int,
-        generator: torch.Generator | None = None,
-        proposal: Literal["encoder", "prior"] = "encoder",
-        **given: Any,
-    ) -> Tensor:
-        """(S, B) log w_s = log p(x|z_s) + log p(z_s) − log q(z_s|x), z_s drawn from q, or from the prior.
-
-        The decoder sees at most `CHUNK` numbers at once, so memory stays bounded for any S and B
-        (when no gradient is asked for).
-        """
-        columns = [torch.zeros(samples, 0, dtype=self.dtype, device=x.device)]
-        size = max(1, CHUNK // self.event_dim)
-        for first in range(0, len(x), size):
-            rows = x[first : first + size]
-            known = {name: values[first : first + size] for name, values in given.items()}
-            parts = []
-            for s in chunks(samples, max(1, CHUNK // (len(rows) * self.event_dim))):
-                if proposal == "prior":
-                    z = self.draw_prior(s * len(rows), generator=generator).unflatten(0, (s, -1))
-                    parts.append(self.log_likelihood(rows, z, **known))
-                else:
-                    noise = self._noise((s, len(rows), self.latent_dim), generator)  # (s, b, K)
-                    guess = self.guess(rows, noise, **known)
-                    parts.append(self.log_likelihood(rows, guess.z, **known) + guess.log_ratio)
-            columns.append(torch.cat(parts))
-        return torch.cat(columns, dim=1)
-
-    def log_prob_is(
-        self,
-        x: Tensor,
-        samples: int = 500,
-        generator: torch.Generator | None = None,
-        proposal: Literal["encoder", "prior"] = "encoder",
-        **given: Any,
-    ) -> Tensor:
-        """(B,) log 1/S Σ_s w_s, importance sampling's answer for log p(x).
-
-        Biased low by Jensen, never a plain "estimate of log p(x)" ([GM] §3.3.2 and [BB] leave the bias out):
-        with the prior as proposal hopelessly so in many dimensions. `effective_sample_size` of the
-        `log_weights` tells how many of the draws counted.
-        """
-        if samples < 1:
-            raise ValueError(f"samples is {samples}: it must be at least 1.")
-        return self.log_weights(x, samples, generator, proposal, **given).logsumexp(0) - math.log(samples)
-
-    def iwae(
-        self, x: Tensor, samples: int = 500, generator: torch.Generator | None = None, **given: Any
-    ) -> Tensor:
-        """(B,) L_S, the importance-weighted bound: `log_prob_is` with the encoder as proposal.
-
-        In expectation ELBO = L_1 ≤ L_2 ≤ ... → log p(x).
-        """
-        return self.log_prob_is(x, samples, generator, **given)
-
-    # --- Surfaces: Sampler ----------------------------------------------------------------------
-
+    @former("n", "temperature", "mean", "generator", "seed")
     def sample(
         self,
         n: int,
+        *,
         temperature: float = 1.0,
-        mean: bool = False,
         generator: torch.Generator | None = None,
-        seed: int | None = None,
-        **given: Any,
+        mean: bool = False,
     ) -> Tensor:
-        """n draws of x, (n, *event_shape): z from the prior, then x from p(x|z), or its mean.
+        """n draws of x, (n, *event_shape): z from the prior, then x from p(x|z).
 
-        `temperature` scales the prior's standard deviation; `mean` leaves the decoder's noise out,
-        which looks better and is not a sample of the model ([UDL] §17.8.2).
+        Args:
+            temperature: factor of the prior's standard deviation.
+            mean: leave the decoder's noise out, which looks better and is not a sample of the model
+                ([UDL] §17.8.2).
         """
-        return self.sample_trace(n, temperature, mean, generator, seed, **given).result
+        return self._trace(n, temperature, mean, generator).result
 
-    def draw_prior(
-        self, n: int, temperature: float = 1.0, generator: torch.Generator | None = None
-    ) -> Tensor:
-        """n draws of z from the prior, (n, K), their spread times `temperature`."""
-        return temperature * self._noise((n, self.latent_dim), generator)
-
+    @former("n", "temperature", "mean", "generator", "seed")
     def sample_trace(
         self,
         n: int = 1,
+        *,
         temperature: float = 1.0,
-        mean: bool = False,
         generator: torch.Generator | None = None,
-        seed: int | None = None,
-        **given: Any,
+        mean: bool = False,
     ) -> Trace:
         """`sample` as steps: prior draw, every layer of the decoder, mean of x, x."""
-        if seed is not None:
-            generator = torch.Generator(self.device).manual_seed(seed)
+        return self._trace(n, temperature, mean, generator)
+
+    def sample_prior(
+        self, n: int, *, temperature: float = 1.0, generator: torch.Generator | None = None
+    ) -> Tensor:
+        return temperature * normal(n, self.latent_dim, like=self.decoder_log_var, generator=generator)
+
+    def _trace(
+        self, n: int, temperature: float, mean: bool, generator: torch.Generator | None, **given: Any
+    ) -> Trace:
         with torch.no_grad():
-            z = self.draw_prior(n, temperature, generator)
+            z = self.sample_prior(n, temperature=temperature, generator=generator)
             steps = [Step(f"Draw z from the prior, {z.shape[-1]} numbers.", {"z": z}, r"z\sim p(z)")]
             steps += self.layer_steps(z, **given)
             x_mean = self.decode(z, **given)
             steps.append(Step("The decoder answers with the mean of x.", {"mean": x_mean}, r"f(z)"))
             if not mean:
-                steps.append(self.noise_step(z, x_mean, generator, **given))
+                steps.append(self.observation_step(z, x_mean, generator, **given))
         return Trace(steps, steps[-1].values["mean" if mean else "x"])
 
     def layer_steps(self, z: Tensor, **given: Any) -> list[Step]:
@@ -417,20 +269,18 @@ class VAE(Module):
                 steps.append(Step(caption, {"h": h}, r"h=a(Wh+b)"))
         return steps
 
-    def noise_step(self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any) -> Step:
+    def observation_step(
+        self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any
+    ) -> Step:
         """The draw of x from p(x|z), whose mean is known."""
         if self.likelihood == "bernoulli":
-            x = torch.bernoulli(x_mean, generator=generator)
+            x = bernoulli(x_mean, generator)
             return Step("Toss one coin a pixel.", {"x": x}, r"x_d\sim\mathrm{Bernoulli}(f_d(z))")
         sigma = (0.5 * self.decoder_log_var).exp()
-        x = x_mean + sigma * self._noise(x_mean.shape, generator)
+        x = x_mean + sigma * normal(*x_mean.shape, like=self.decoder_log_var, generator=generator)
         return Step(
             "Add the decoder's noise.", {"x": x}, rf"x=f(z)+\sigma\varepsilon,\ \sigma={float(sigma):.3f}"
         )
-
-    def _noise(self, shape: Sequence[int], generator: torch.Generator | None) -> Tensor:
-        """Standard normal noise on the model's device, in its precision."""
-        return torch.randn(*shape, generator=generator, device=self.device, dtype=self.dtype)
 
     # --- Training -------------------------------------------------------------------------------
 
@@ -440,7 +290,7 @@ class VAE(Module):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x, given = self.unpack(batch)
-        parts = self.elbo_parts(x, **given)
+        parts = self.elbo_terms(x, **given)
         self.log_metric(split, "elbo", -parts.elbo())
         self.log_metric(split, "rec", -parts.reconstruction)
         self.log_metric(split, "kl", parts.kl.sum(-1))
@@ -455,18 +305,7 @@ class VAE(Module):
         """The KL's weight in this epoch."""
         return kl_weight(self.beta, self.current_epoch, self.warmup_epochs, self.warmup_cycles)
 
-    def objective(self, x: Tensor, parts: ElboParts, **given: Any) -> Tensor:
+    def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
         """What training minimises, a scalar: −reconstruction + weight · max(free bits, KL)."""
         kl = free_bits(parts.kl, self.free_bits, self.free_bits_per)
         return self.current_weight * kl - parts.reconstruction.mean()
-
-
-def effective_sample_size(log_w: Tensor) -> Tensor:
-    """(Σ w)² / Σ w² of log w (S, B): how many of S draws count, (B,), from 1 to S."""
-    return (2 * log_w.logsumexp(0) - (2 * log_w).logsumexp(0)).exp()
-
-
-def chunks(total: int, size: int) -> Iterator[int]:
-    """`total` as pieces of at most `size`."""
-    for start in range(0, total, size):
-        yield min(size, total - start)

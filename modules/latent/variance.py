@@ -23,8 +23,10 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import in_rows, require
-from modules.latent.vae import VAE, gaussian_log_prob
+from modules.latent.bounds import gaussian_log_prob
+from modules.latent.vae import VAE
 from modules.mlp import mlp
+from modules.noise import normal
 from modules.trace import Step
 
 
@@ -93,9 +95,11 @@ class VarianceVAE(VAE):
     def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
         return gaussian_log_prob(in_rows(x), *self.both(z))
 
-    def noise_step(self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any) -> Step:
+    def observation_step(
+        self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any
+    ) -> Step:
         sigma = self.sigma(z).reshape(x_mean.shape)
-        x = x_mean + sigma * self._noise(x_mean.shape, generator)
+        x = x_mean + sigma * normal(*x_mean.shape, like=self.decoder_log_var, generator=generator)
         return Step(
             "Add each pixel's own noise.", {"x": x, "sigma": sigma}, r"x_d=f_d(z)+\sigma_d\varepsilon_d"
         )

@@ -30,6 +30,7 @@ import torch
 from torch import Tensor
 
 from modules.latent.elbo import Grid, log_normal
+from modules.noise import normal
 
 LOG_2PI = math.log(2 * math.pi)
 LogJoint = Callable[[Tensor], Tensor]  # z (S, B, K) -> log p(x, z) (S, B)
@@ -103,14 +104,11 @@ def local_vi(
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
     trail = []
     for _ in range(steps):
-        half = torch.randn(
-            (samples + 1) // 2, *mean.shape, generator=generator, dtype=mean.dtype, device=mean.device
-        )
-        noise = torch.cat([half, -half])[:samples] if estimator == "pathwise" else None  # antithetic pairs
-        if noise is None:
-            noise = torch.randn(
-                samples, *mean.shape, generator=generator, dtype=mean.dtype, device=mean.device
-            )
+        half = normal((samples + 1) // 2, *mean.shape, like=mean, generator=generator)
+        if estimator == "pathwise":
+            noise = torch.cat([half, -half])[:samples]  # antithetic pairs
+        else:
+            noise = normal(samples, *mean.shape, like=mean, generator=generator)
         optimizer.zero_grad(set_to_none=True)
         value = surrogate(log_joint, mean, log_var, noise, estimator)
         (-value).backward()
@@ -149,7 +147,7 @@ def black_box_vi(
     trail = []
     for _ in range(steps):
         for turn in range(inner + 1):
-            noise = torch.randn(samples, *mean.shape, generator=generator, dtype=x.dtype)
+            noise = normal(samples, *mean.shape, like=x, generator=generator)
             noise = torch.cat([noise, -noise])
             local.zero_grad(set_to_none=True)
             model.zero_grad(set_to_none=True)

@@ -29,8 +29,11 @@ from torchmetrics import Metric
 
 from modules.autoregressive.nade import NADE
 from modules.base import Mean, Module, Split, in_rows, require
+from modules.former import former
+from modules.latent.bounds import bernoulli_log_prob
 from modules.latent.conv_vae import downward, small_side, upward
-from modules.latent.vae import ACTIVATIONS, bernoulli_log_prob
+from modules.latent.vae import ACTIVATIONS
+from modules.noise import bernoulli
 from modules.trace import Step, Trace
 
 
@@ -180,28 +183,33 @@ class VQVAE(Module):
 
     # --- Sampling ---
 
+    @former("n", "prior", "mean", "seed")
     def sample(
         self,
         n: int,
+        *,
+        generator: torch.Generator | None = None,
         prior: Literal["learned", "uniform"] = "learned",
         mean: bool = False,
-        seed: int | None = None,
     ) -> Tensor:
         """n draws of x, (n, *image_shape); `mean` leaves the decoder's noise out."""
-        return self.sample_trace(n, prior, mean, seed).result
+        return self.sample_trace(n, generator=generator, prior=prior, mean=mean).result
 
+    @former("n", "prior", "mean", "seed")
     def sample_trace(
         self,
         n: int = 1,
+        *,
+        generator: torch.Generator | None = None,
         prior: Literal["learned", "uniform"] = "learned",
         mean: bool = False,
-        seed: int | None = None,
     ) -> Trace:
         """`sample` as steps: codes, mean of x, x."""
-        generator = None if seed is None else torch.Generator(self.device).manual_seed(seed)
         with torch.no_grad():
             if prior == "uniform":
-                codes = torch.randint(self.codes, (n, self.places), generator=generator, device=self.device)
+                device = self.device if generator is None else generator.device
+                codes = torch.randint(self.codes, (n, self.places), generator=generator, device=device)
+                codes = codes.to(self.device)
             else:
                 codes = self.code_prior.sample(n, generator=generator).long()
             steps = [
@@ -210,7 +218,7 @@ class VQVAE(Module):
             x = self.decode(codes)
             steps.append(Step("The decoder answers with the mean of x.", {"mean": x}, r"f(e_k)"))
             if not mean:
-                x = torch.bernoulli(x, generator=generator)
+                x = bernoulli(x, generator)
                 equation = r"x_d\sim\mathrm{Bernoulli}(f_d(e_k))"
                 steps.append(Step("Toss one coin a pixel.", {"x": x}, equation))
         return Trace(steps, x)

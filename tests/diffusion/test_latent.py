@@ -54,7 +54,7 @@ def test_centre_and_spread_come_to_those_of_the_codes() -> None:
     with torch.no_grad():
         for _ in range(400):
             made.step((x,), "train")
-        z = torch.cat([made.autoencoder.elbo_parts(x).z[0] for _ in range(20)])
+        z = torch.cat([made.autoencoder.elbo_terms(x).z[0] for _ in range(20)])
     torch.testing.assert_close(made.center, z.mean(0), atol=0.03, rtol=0)
     torch.testing.assert_close(made.spread, z.std(0), atol=0.03, rtol=0)
     assert torch.allclose(made.outside(made.inside(z)), z, atol=1e-5)

@@ -46,7 +46,7 @@ def test_moments() -> None:
     mean, covariance = TWO.moments()
     close(mean, f64(0.5, 0.5))
     close(covariance, f64([[2.55, 0.75], [0.75, 0.55]]))
-    z = TWO.sample(200_000, seeded())
+    z = TWO.sample(200_000, generator=seeded())
     close(z.mean(0), mean, 0.02)
     close(z.T.cov(), covariance, 0.03)
 

@@ -29,13 +29,13 @@ def test_free_bits_guarantee_nothing():
         vae.encoder[-1].weight.zero_()
         vae.encoder[-1].bias.zero_()
     x = torch.bernoulli(torch.full((6, 4), 0.5, dtype=torch.float64))
-    vae.objective(x, vae.elbo_parts(x)).backward()
+    vae.objective(x, vae.elbo_terms(x)).backward()
     assert all((p.grad == 0).all() for p in vae.encoder.parameters())
     vae.free_bits = 0.0  # at its full price the KL would pull, were it not at its minimum already
     with torch.no_grad():
         vae.encoder[-1].bias.fill_(0.3)
     vae.zero_grad()
-    vae.objective(x, vae.elbo_parts(x)).backward()
+    vae.objective(x, vae.elbo_terms(x)).backward()
     assert any((p.grad != 0).any() for p in vae.encoder.parameters())
 
 
@@ -64,7 +64,7 @@ def test_the_bound_cannot_tell_collapse_from_use():
             parameter.zero_()
         # outputs: alone (2), after (2): the second bit is the first
         blind.decoder.network[0].bias.copy_(torch.tensor([0.0, -40.0, 0.0, 80.0]))
-    parts = blind.elbo_parts(x)
+    parts = blind.elbo_terms(x)
     assert parts.elbo().mean().item() == pytest.approx(-0.693147, abs=1e-6)
     assert parts.kl.abs().max() == 0
 

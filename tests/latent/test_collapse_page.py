@@ -54,7 +54,7 @@ def test_the_kl_of_all_dimensions_is_the_models_own(data: str) -> None:
     for name in loading.trained("latent", lens.fits(data)):
         model = weights.load(name)
         found = lens.dimensions(model, x)
-        parts = model.elbo_parts(x[:50], generator=torch.Generator().manual_seed(0))
+        parts = model.elbo_terms(x[:50], generator=torch.Generator().manual_seed(0))
         few = lens.dimensions(model, x[:50])
         torch.testing.assert_close(few.kl, parts.kl.mean(0)[few.order].detach())
         assert few.paid == pytest.approx(parts.kl.sum(-1).mean().item(), rel=1e-5)

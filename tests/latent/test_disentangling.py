@@ -64,7 +64,7 @@ def test_unit_weights_are_the_bound_and_beta_prices_the_dependence_alone():
     torch.manual_seed(0)
     x = torch.bernoulli(torch.full((6, 5), 0.5, dtype=torch.float64))
     model = TCVAE(event_shape=(5,), latent_dim=2, hidden=[4], data_size=6).double()
-    parts = model.elbo_parts(x)
+    parts = model.elbo_terms(x)
     information, correlation, marginal = model.kl_split(parts.z[0], parts.mean, parts.log_var)
     plain = (information + correlation + marginal - parts.reconstruction).mean()
     assert model.objective(x, parts).item() == pytest.approx(plain.item())
@@ -129,7 +129,7 @@ def test_each_price_is_of_its_own_part(monkeypatch):
     parts = [torch.full((5,), value) for value in (1.0, 10.0, 100.0)]
     monkeypatch.setattr(model, "kl_split", lambda z, mean, log_var: parts)
     x = torch.zeros(5, 4)
-    bound = model.elbo_parts(x)
+    bound = model.elbo_terms(x)
     price = model.objective(x, bound) + bound.reconstruction.mean()
     assert float(price.detach()) == pytest.approx(2 * 1 + 30 * 10 + 400 * 100)
 
@@ -140,6 +140,6 @@ def test_total_correlation_is_paid_for():
     for gamma in (1.0, 3.0):
         torch.manual_seed(0)
         model = FactorVAE(event_shape=(4,), latent_dim=2, hidden=[3], gamma=gamma, discriminator=[5])
-        parts = model.elbo_parts(x, noise=torch.ones(1, 6, 2))
+        parts = model.elbo_terms(x, noise=torch.ones(1, 6, 2))
         losses.append(model.objective(x, parts))
     torch.testing.assert_close(losses[1] - losses[0], 2 * model.discriminator(parts.z[0]).mean())

@@ -47,7 +47,7 @@ CORNERS = torch.cartesian_prod(f64(-1, 1), f64(-1, 1)).view(4, 1, 2)  # exact fo
 @pytest.mark.parametrize("inference", ["bottom-up", "top-down"])
 def test_exact_guesses_touch_the_evidence(inference):
     model, x = chain(inference), f64(1.0).view(1, 1)
-    parts = model.elbo_parts(x, noise=CORNERS)
+    parts = model.elbo_terms(x, noise=CORNERS)
     assert parts.elbo().item() == pytest.approx(-1.455004, abs=1e-6)
     with torch.no_grad():
         weights = model.log_weights(x, 50, torch.Generator().manual_seed(0))
@@ -56,10 +56,10 @@ def test_exact_guesses_touch_the_evidence(inference):
 
 def test_the_terms_of_each_layer():
     x = f64(1.0).view(1, 1)
-    bottom_up = chain("bottom-up").elbo_parts(x, noise=CORNERS)
+    bottom_up = chain("bottom-up").elbo_terms(x, noise=CORNERS)
     assert bottom_up.reconstruction.item() == pytest.approx(-1.016809, abs=1e-6)
     assert bottom_up.kl[0].tolist() == pytest.approx([-0.001519, 0.439715], abs=1e-6)  # no KL below: a term
-    top_down = chain("top-down").elbo_parts(x, noise=CORNERS)
+    top_down = chain("top-down").elbo_terms(x, noise=CORNERS)
     assert sorted(top_down.kl[0].tolist()) == pytest.approx([0.207033, 0.231162], abs=1e-6)
     assert top_down.reconstruction.item() == pytest.approx(-1.016809, abs=1e-6)
 
@@ -80,7 +80,7 @@ def test_kl_between_two_gaussians_is_torchs():
 def test_prior_is_the_chain():
     """Marginally z₁ is N(0, .64 + .36): draws and density agree."""
     model = chain("top-down")
-    z = model.draw_prior(50_000, generator=torch.Generator().manual_seed(0))
+    z = model.sample_prior(50_000, generator=torch.Generator().manual_seed(0))
     expected = torch.tensor([[1.0, 0.8], [0.8, 1.0]], dtype=torch.float64)
     assert torch.allclose(z.T.cov(), expected, atol=0.03)
     exact = torch.distributions.MultivariateNormal(f64(0, 0), expected).log_prob(z[:9])

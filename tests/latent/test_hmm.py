@@ -53,7 +53,7 @@ def random_model(shows: Any, states: int = 3, seed: int = 0) -> tuple[HMM, Tenso
         if shows == "gaussian-full":
             root = torch.randn(states, 2, 2, generator=generator).double()
             model.emission.covariances.copy_(root @ root.mT + 0.1 * torch.eye(2))
-    return model, model.sample(3, 5, generator=generator)
+    return model, model.sample(3, length=5, generator=generator)
 
 
 def paths(model: HMM, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -170,7 +170,7 @@ def test_several_sequences_are_summed_over() -> None:
 @pytest.mark.parametrize("shows", SHOWS)
 def test_baum_welch_never_falls(shows: str) -> None:
     model, _ = random_model(shows)
-    x = model.sample(8, 20, generator=seeded(1))
+    x = model.sample(8, length=20, generator=seeded(1))
     other = HMM(3, shows, vocab_size=4, num_features=2, floor=1e-3)  # type: ignore[arg-type]
     totals = f64(*other.fit(x, 60, generator=seeded(2)))
     assert totals.isfinite().all() and totals.diff().min() > -1e-9 and totals[-1] > totals[0] + 0.1
@@ -196,7 +196,7 @@ def test_a_long_sequence_underflows_only_without_scaling() -> None:
 @pytest.mark.parametrize("batch", [1, 3])
 def test_blocks_equal_the_plain_sweeps(length: int, batch: int) -> None:
     model, _ = random_model("categorical", 4)
-    x = model.sample(batch, length, generator=seeded(1))
+    x = model.sample(batch, length=length, generator=seeded(1))
     b, _ = forward_backward.frames(model.log_emissions(x))
     alpha, c = forward_backward.forward_sweep(b, model.transition, model.initial)
     beta, arriving = forward_backward.backward_sweep(torch.ones_like(b[0]), model.transition, b, c)
@@ -271,7 +271,7 @@ def test_of_a_frame_that_lacks_a_number_the_others_count(shows: str) -> None:
 @pytest.mark.parametrize("shows", ["gaussian", "gaussian-full", "bernoulli"])
 def test_a_fit_with_numbers_missing_climbs(shows: str) -> None:
     truth, _ = random_model(shows)
-    x = truth.sample(20, 30, generator=seeded(1))
+    x = truth.sample(20, length=30, generator=seeded(1))
     x[torch.rand(x.shape, generator=seeded(2)) < 0.3] = math.nan
     model = HMM(3, shows, num_features=2)  # type: ignore[arg-type]
     model.fit(x, 1, generator=seeded(0))
@@ -362,21 +362,22 @@ def test_a_sample_is_the_same_however_much_is_looked_at_in_one_go(
     monkeypatch: pytest.MonkeyPatch, at_once: int
 ) -> None:
     model = HMM(states=5, vocab_size=7)
-    whole = model.sample_states(50, 20, generator=seeded())
+    whole = model.sample_states(50, length=20, generator=seeded())
     monkeypatch.setattr(hmm, "COMPARED", at_once)
     assert all(
-        torch.equal(a, b) for a, b in zip(whole, model.sample_states(50, 20, generator=seeded()), strict=True)
+        torch.equal(a, b)
+        for a, b in zip(whole, model.sample_states(50, length=20, generator=seeded()), strict=True)
     )
 
 
 def test_samples_and_trace() -> None:
     model = weather()
-    z, x = model.sample_states(4000, 3, generator=seeded())
+    z, x = model.sample_states(4000, length=3, generator=seeded())
     close(z[:, 0].bincount() / 4000, f64(0.6, 0.4).float(), 0.03)
     close(z[z[:, 0] == 0, 1].double().mean(), f64(0.3), 0.03)
     close((x[z == 1] == 2).double().mean(), f64(0.6), 0.03)
-    trace = model.sample_trace(length=6, seed=2)
-    assert len(trace) == 6 and trace.digest() == model.sample_trace(length=6, seed=2).digest()
+    trace = model.sample_trace(length=6, generator=seeded(2))
+    assert len(trace) == 6 and trace.digest() == model.sample_trace(length=6, generator=seeded(2)).digest()
 
 
 def test_constructor_says_what_is_wrong() -> None:
@@ -391,7 +392,7 @@ def test_constructor_says_what_is_wrong() -> None:
 def test_equals_hmmlearn() -> None:
     hmmlearn = pytest.importorskip("hmmlearn.hmm")
     model, _ = random_model("gaussian-full")
-    x = model.sample(6, 30, generator=seeded(5))
+    x = model.sample(6, length=30, generator=seeded(5))
     peer = hmmlearn.GaussianHMM(
         3,
         "full",

@@ -14,6 +14,7 @@ from torch.distributions import Normal
 from lab import weights
 from lab.lenses import latent
 from lab.ui.models import shelves
+from modules.importance import effective_sample_size
 from modules.latent.vae import VAE
 
 DRAWS = 10_000
@@ -86,7 +87,7 @@ def test_other_proposals_weigh_the_same_integral() -> None:
         assert latent.weighted_bounds(log_w, [DRAWS])[0] == pytest.approx(
             exact, abs=5 * latent.error(log_w) + 0.02
         )
-    by = {p: latent.effective_sample_size(latent.importance(model, x, DRAWS, 1, p)) for p in latent.PROPOSALS}
+    by = {p: effective_sample_size(latent.importance(model, x, DRAWS, 1, p)) for p in latent.PROPOSALS}
     assert by["prior"] < by["half of each"] / 2 < by["half of each"] < by["encoder"]
 
 

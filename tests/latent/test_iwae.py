@@ -127,8 +127,8 @@ def test_the_elbo_comes_first(monkeypatch):
     """Before `elbo_epochs` training sees −L_1 with its KL in closed form, from then on −L_K."""
     model = small(elbo_epochs=2)
     noise = torch.randn(4, 3, 2, dtype=torch.float64, generator=seeded())
-    parts = model.elbo_parts(BITS, noise=noise[:1])
-    monkeypatch.setattr(model, "_noise", lambda shape, generator: noise)
+    parts = model.elbo_terms(BITS, noise=noise[:1])
+    monkeypatch.setattr(model, "_noise", lambda samples, batch, generator: noise)
     bound = model.bound_loss(BITS, noise).item()
     for epoch, loss in ((0, -parts.elbo().mean().item()), (1, -parts.elbo().mean().item()), (2, bound)):
         monkeypatch.setattr(IWAE, "current_epoch", epoch)

@@ -67,7 +67,7 @@ HOLES = {
 def test_equals_dense_conditioning(planar: LinearDynamicalSystem, hole: str) -> None:
     noise = f64([[0.3, 0.1, 0.0], [0.1, 0.2, -0.1], [0.0, -0.1, 0.4]])  # sensors' noises depend on each other
     system = dataclasses.replace(planar, emission_noise=noise)
-    _, x = system.sample(3, 4, torch.Generator().manual_seed(0))
+    x = system.sample(3, length=4, generator=torch.Generator().manual_seed(0))
     for at in HOLES[hole]:
         x[at] = math.nan
     filtered, smoothed = system.filter(x), system.smooth(x)
@@ -92,7 +92,7 @@ def test_no_sequences_have_no_beliefs(planar: LinearDynamicalSystem) -> None:
 
 
 def test_samples_have_the_joint_moments(planar: LinearDynamicalSystem) -> None:
-    z, x = planar.sample(100_000, 3, torch.Generator().manual_seed(1))
+    z, x = planar.sample_states(100_000, length=3, generator=torch.Generator().manual_seed(1))
     both = torch.cat([z.flatten(1), x.flatten(1)], 1)
     mean, covariance = planar.joint(3)
     close(both.mean(0), mean, 0.02)

@@ -43,7 +43,7 @@ def test_the_page_says_the_costs_of_the_untrained_model() -> None:
     model = seeded(lens.VAERecipe("moons", 2, 48, 0).build)
     model.decoder_log_var.fill_(torch.tensor(0.05).log())
     x = lens.split("moons", 3)[0]
-    parts = model.requires_grad_(False).eval().elbo_parts(x, noise=torch.zeros(1, len(x), 2))
+    parts = model.requires_grad_(False).eval().elbo_terms(x, noise=torch.zeros(1, len(x), 2))
     kl = float(parts.kl.sum(-1).mean())
     assert bar["count"] == 1 and f"KL {kl:.3f} nats" in bar["captions"][0]
     log_p, rec, shown_kl, elbo = numbers(page.latex[0].value)

@@ -285,8 +285,8 @@ def test_a_gaussian_on_the_corners_of_a_cube_loses_per_dimension() -> None:
 
 def test_trace_and_constructor() -> None:
     model = one_dimensional(f64(0.5, 0.5), f64(-1.0, 2.0), f64(1.0, 1.0))
-    trace = model.sample_trace(seed=1)
-    assert trace.digest() == model.sample_trace(seed=1).digest() and len(trace) == 2
+    trace = model.sample_trace(generator=seeded(1))
+    assert trace.digest() == model.sample_trace(generator=seeded(1)).digest() and len(trace) == 2
     with pytest.raises(ValueError, match="full, diag, spherical, tied"):
         GaussianMixture((2,), 2, "round")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="floor is -1"):

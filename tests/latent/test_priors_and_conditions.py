@@ -8,13 +8,14 @@ from torch import Tensor
 from torch.distributions import MultivariateNormal
 
 from modules.latent.aggregated import AggregatedPosterior
+from modules.latent.bounds import gaussian_kl, gaussian_log_prob
 from modules.latent.conditional import CVAE
 from modules.latent.conv_vae import ConvVAE
 from modules.latent.denoising import DenoisingAutoencoder
 from modules.latent.flow_posterior import FlowPosteriorVAE
 from modules.latent.priors import LearnedPriorVAE
 from modules.latent.resynthesis import attribute_vector, map_projection
-from modules.latent.vae import VAE, gaussian_kl, gaussian_log_prob
+from modules.latent.vae import VAE
 from modules.latent.variance import VarianceVAE
 
 BITS = torch.tensor([[0, 1, 0, 0], [1, 1, 0, 1.0], [0, 0, 0, 1]], dtype=torch.float64)
@@ -31,10 +32,10 @@ def test_one_standard_component_is_the_plain_prior():
     torch.manual_seed(0)
     model = LearnedPriorVAE(event_shape=(4,), latent_dim=2, hidden=[5], components=1).double()
     model.means.data.zero_()
-    parts = model.elbo_parts(BITS, samples=40_000, generator=seeded())
+    parts = model.elbo_terms(BITS, samples=40_000, generator=seeded())
     expected = gaussian_kl(parts.mean, parts.log_var).sum(-1)
     torch.testing.assert_close(parts.kl[:, 0], expected, rtol=0, atol=0.02)
-    model.objective(BITS, model.elbo_parts(BITS)).backward()
+    model.objective(BITS, model.elbo_terms(BITS)).backward()
     assert (model.means.grad != 0).all()
     assert (model.log_vars.grad != 0).all()
 
@@ -56,7 +57,7 @@ def test_mixture_draws_and_clusters():
         model.means.copy_(torch.tensor([[-5.0], [5.0]]))
         model.log_vars.fill_(math.log(0.25))
         model.logits.copy_(torch.tensor([0.0, math.log(3.0)]))
-        z = model.draw_prior(40_000, generator=seeded())
+        z = model.sample_prior(40_000, generator=seeded())
     assert (z > 0).double().mean().item() == pytest.approx(0.75, abs=0.01)
     assert z[z > 0].std().item() == pytest.approx(0.5, abs=0.01)
     assert model.responsibilities(torch.tensor([[-5.0], [5.0]], dtype=torch.float64)).argmax(1).tolist() == [
@@ -80,7 +81,7 @@ def test_a_constant_class_is_a_bias():
             plain[0].bias.copy_(told[0].bias + told[0].weight[:, inputs + 1])  # class 1
             plain[2].load_state_dict(told[2].state_dict())
     y, noise = torch.ones(3, dtype=torch.long), torch.randn(2, 3, 2, dtype=torch.float64)
-    a, b = cvae.elbo_parts(BITS, noise=noise, y=y), vae.elbo_parts(BITS, noise=noise)
+    a, b = cvae.elbo_terms(BITS, noise=noise, y=y), vae.elbo_terms(BITS, noise=noise)
     torch.testing.assert_close(a.elbo(), b.elbo())
     torch.testing.assert_close(cvae.decode(noise, y=y), vae.decode(noise))
 
@@ -96,11 +97,11 @@ def test_linear_conditional_model_touches_its_evidence():
     x, y = torch.tensor([[0.7], [0.7]], dtype=torch.float64), torch.tensor([0, 1])
     corners = torch.tensor([-1.0, 1.0], dtype=torch.float64).view(2, 1, 1).expand(2, 2, 1)
     exact = gaussian_log_prob(x[:, 0], torch.tensor([-2.0, 3.0]).double(), torch.tensor(2.0).log().double())
-    torch.testing.assert_close(cvae.elbo_parts(x, noise=corners, y=y).elbo(), exact)
+    torch.testing.assert_close(cvae.elbo_terms(x, noise=corners, y=y).elbo(), exact)
     torch.testing.assert_close(cvae.class_log_weights(x[:1], 5, seeded())[0], exact, rtol=0, atol=1e-6)
     with torch.no_grad():
         cvae.encoder[0].bias[0] += 0.3
-    assert (cvae.elbo_parts(x, noise=corners, y=y).elbo() < exact - 0.01).all()
+    assert (cvae.elbo_terms(x, noise=corners, y=y).elbo() < exact - 0.01).all()
 
 
 def test_classes_are_asked_for_by_name():
@@ -108,7 +109,10 @@ def test_classes_are_asked_for_by_name():
     for y in (None, torch.tensor([0, 3, 1]), torch.tensor([0])):
         with pytest.raises(ValueError, match="whole numbers from 0 to 2"):
             cvae.encode(BITS.float(), y=y)
-    assert torch.equal(cvae.sample(6, seed=0), cvae.sample(6, y=torch.tensor([0, 1, 2, 0, 1, 2]), seed=0))
+    assert torch.equal(
+        cvae.sample(6, generator=seeded(0)),
+        cvae.sample(6, y=torch.tensor([0, 1, 2, 0, 1, 2]), generator=seeded(0)),
+    )
 
 
 # --- Noise of each pixel --------------------------------------------------------------------------
@@ -142,7 +146,7 @@ def test_noise_starts_where_it_is_told(variance):
             model.decoder[-1].bias[5:] = model.decoder[-1].bias[5:].mean()
     sigma = model.sigma(torch.zeros(1, 2, dtype=torch.float64))
     assert sigma.mean().item() == pytest.approx(0.3, rel=1e-6 if variance == "pixel" else 0.3)
-    trace = model.sample_trace(4000, seed=0)
+    trace = model.sample_trace(4000, generator=seeded(0))
     rest = (trace[-1].values["x"] - trace[-2].values["mean"]) / trace[-1].values["sigma"]
     assert rest.std().item() == pytest.approx(1, abs=0.02)
 
@@ -277,12 +281,12 @@ def test_one_masked_layer_closes_the_gap_of_a_diagonal_guess():
 
         def loss(model: VAE = model, optimizer: torch.optim.Optimizer = optimizer) -> Tensor:
             optimizer.zero_grad()
-            value = -model.elbo_parts(x, noise=noise).elbo().mean()
+            value = -model.elbo_terms(x, noise=noise).elbo().mean()
             value.backward()
             return value
 
         optimizer.step(loss)
         with torch.no_grad():
-            assert model.elbo_parts(x, noise=noise).elbo().item() == pytest.approx(answer, abs=4e-3)
+            assert model.elbo_terms(x, noise=noise).elbo().item() == pytest.approx(answer, abs=4e-3)
             spread = model.log_weights(x, 5000, seeded()).std().item()
         assert spread < 0.1 if layers else spread > 0.3  # of the exact posterior all weights are p(x)

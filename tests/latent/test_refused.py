@@ -69,7 +69,7 @@ def test_of_an_empty_batch_all_answers_are_empty(name: str) -> None:
 @pytest.mark.parametrize("shows", ["categorical", "gaussian", "gaussian-full", "bernoulli"])
 def test_hidden_markov_models_refuse_and_answer_the_same(shows: str) -> None:
     model = HMM(2, shows, vocab_size=4, num_features=2)  # type: ignore[arg-type]
-    none = model.sample(2, 5)[:0]
+    none = model.sample(2, length=5)[:0]
     assert model.log_prob(none).shape == (0,) and model.encode(none).shape == (0, 5)
     with pytest.raises(ValueError, match="no examples"):
         model.fit(none)

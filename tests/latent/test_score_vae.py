@@ -9,8 +9,8 @@ from torch import Tensor
 
 from lab import weights
 from lab.experiments import ZOO
+from modules.latent.bounds import gaussian_kl
 from modules.latent.score_vae import Estimator, ScoreVAE
-from modules.latent.vae import gaussian_kl
 
 ESTIMATORS = get_args(Estimator)
 BITS = torch.randint(2, (2, 6), generator=torch.Generator().manual_seed(0)).double()
@@ -39,7 +39,7 @@ def gradients(model: ScoreVAE, x: Tensor, times: int) -> Tensor:
     wanted = [*model.encoder.parameters(), *model.decoder.parameters()]
     found = []
     for _ in range(times):
-        loss = model.objective(x, model.elbo_parts(x))
+        loss = model.objective(x, model.elbo_terms(x))
         found.append(torch.cat([g.flatten() for g in torch.autograd.grad(loss, wanted)]))
     return torch.stack(found)
 
@@ -58,7 +58,7 @@ def test_every_estimator_is_unbiased(estimator: str) -> None:
 
 def test_the_loss_is_minus_the_elbo() -> None:
     model = small("score", samples=4000)
-    assert model.objective(BITS, model.elbo_parts(BITS)).item() == pytest.approx(
+    assert model.objective(BITS, model.elbo_terms(BITS)).item() == pytest.approx(
         quadrature(model, BITS).item(), abs=0.1
     )
 
@@ -77,7 +77,7 @@ def test_baselines_narrow_it() -> None:
     before = [p.clone() for p in (*learned.encoder.parameters(), *learned.decoder.parameters())]
     for _ in range(120):
         optimizer.zero_grad()
-        learned.objective(BITS, learned.elbo_parts(BITS)).backward()
+        learned.objective(BITS, learned.elbo_terms(BITS)).backward()
         optimizer.step()
     after = [*learned.encoder.parameters(), *learned.decoder.parameters()]
     assert all(torch.equal(a, b) for a, b in zip(before, after, strict=True))

@@ -54,7 +54,7 @@ def test_the_density_sums_to_one_and_both_proposals_agree() -> None:
     with torch.no_grad():
         log_w = model.log_weights(LINES, 5000, seeded())
         by_prior = model.log_prob_is(LINES, 5000, seeded(1), proposal="prior")
-        parts = model.elbo_parts(LINES, 5000, seeded(2))
+        parts = model.elbo_terms(LINES, 5000, seeded(2))
     by_encoder = log_w.logsumexp(0) - math.log(len(log_w))
     assert by_prior.exp().sum().item() == pytest.approx(1, abs=0.02)
     torch.testing.assert_close(by_encoder, by_prior, rtol=0, atol=0.05)
@@ -130,7 +130,7 @@ def test_the_bound_cannot_tell_collapse_from_use() -> None:
         writer.gru.bias_ih_l0[2:4] = -40.0  # and replaces the old one
         writer.last.weight.copy_(torch.tensor([[-40.0, 0], [40.0, 0], [0, 0]]))
         writer.last.bias.copy_(torch.tensor([0.0, 0.0, -40.0]))
-    parts = model.elbo_parts(x, generator=seeded())
+    parts = model.elbo_terms(x, generator=seeded())
     assert parts.elbo().mean().item() == pytest.approx(-math.log(2), abs=1e-6)
     assert parts.kl.abs().max() == 0
 
@@ -139,8 +139,8 @@ def test_surfaces_replays_and_gradients() -> None:
     model = made()
     assert isinstance(model, Latent) and isinstance(model, Sampler)
     assert model.encode(LINES).shape == (15, 2) and model.iwae(LINES, 2).shape == (15,)
-    contracts.reproducible(lambda seed: model.sample(8, seed=seed))
-    contracts.trace_replays(lambda seed: model.sample_trace(2, seed=seed))
+    contracts.reproducible(lambda seed: model.sample(8, generator=seeded(seed)))
+    contracts.trace_replays(lambda seed: model.sample_trace(2, generator=seeded(seed)))
     batch = (LINES.repeat(3, 1),)
     model.train()
     contracts.every_parameter_gets_a_gradient(model, lambda: model.step(batch, "train"))

@@ -13,14 +13,12 @@ from torch import Tensor
 from torch.distributions import Independent, MultivariateNormal, Normal, kl_divergence
 
 from modules.base import Latent, Sampler
-from modules.latent.vae import (
-    CHUNK,
-    VAE,
-    gaussian_kl,
-    gaussian_log_prob,
-    kl_weight,
-    reparameterize,
-)
+from modules.latent.bounds import CHUNK, gaussian_kl, gaussian_log_prob, reparameterize
+from modules.latent.vae import VAE, kl_weight
+
+
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
 
 
 def linear_vae(w: Tensor, variance: float, mean: Tensor, q_variance: Tensor, beta: float = 1.0) -> VAE:
@@ -138,7 +136,7 @@ def test_gradients_against_finite_differences(decoder):
     noise = torch.randn(3, 5, 2, dtype=torch.float64)
 
     def loss() -> Tensor:
-        return -vae.elbo_parts(x, noise=noise).elbo(beta=1.5).mean()
+        return -vae.elbo_terms(x, noise=noise).elbo(beta=1.5).mean()
 
     loss().backward()
     step = 1e-5
@@ -168,7 +166,7 @@ O24 = [  # q's mean and variance, reconstruction, KL, ELBO
 def test_elbo_of_known_guesses(mean, variance, rec, kl, elbo):
     """x = 2z + N(0,1), x = 1, log p = −1.823657."""
     vae, x = linear_vae(f64(2.0).view(1, 1), 1.0, f64(mean), f64(variance)), f64(1.0).view(1, 1)
-    parts = vae.elbo_parts(x, noise=two_points(1, 1))
+    parts = vae.elbo_terms(x, noise=two_points(1, 1))
     assert exact_log_prob(vae, x).item() == pytest.approx(-1.823657, abs=1e-6)
     assert parts.elbo().item() == pytest.approx(elbo, abs=1e-6)
     if rec is not None:
@@ -183,7 +181,7 @@ def test_elbo_of_known_guesses(mean, variance, rec, kl, elbo):
 def test_beta_below_one_is_no_bound():
     """The exact posterior with β = ½ gives −1.581298, above log p."""
     vae, x = linear_vae(f64(2.0).view(1, 1), 1.0, f64(0.4), f64(0.2)), f64(1.0).view(1, 1)
-    parts = vae.elbo_parts(x, noise=two_points(1, 1))
+    parts = vae.elbo_terms(x, noise=two_points(1, 1))
     assert parts.elbo(0.5).item() == pytest.approx(-1.581298, abs=1e-6)
     assert parts.elbo(0.5) > exact_log_prob(vae, x)
     assert parts.elbo(4.0) < parts.elbo(1.0) < exact_log_prob(vae, x) + 1e-9
@@ -195,7 +193,7 @@ def test_linear_reconstruction_closed_form():
     w, mean, v = torch.randn(3, 2, dtype=torch.float64), f64(0.3, -1.0), f64(0.4, 1.7)
     vae, x = linear_vae(w, 0.6, mean, v), torch.randn(1, 3, dtype=torch.float64)
     closed = -1.5 * math.log(2 * math.pi * 0.6) - ((x[0] - w @ mean).square().sum() + (w**2 @ v).sum()) / 1.2
-    parts = vae.elbo_parts(x, noise=two_points(1, 2))
+    parts = vae.elbo_terms(x, noise=two_points(1, 2))
     assert parts.reconstruction.item() == pytest.approx(closed.item(), abs=1e-9)
 
 
@@ -205,7 +203,7 @@ def test_both_estimators_agree_in_mean():
     vae = linear_vae(torch.randn(3, 2, dtype=torch.float64), 0.6, f64(0.3, -1.0), f64(0.4, 1.7))
     x = torch.randn(1, 3, dtype=torch.float64)
     weights = vae.log_weights(x, 100_000).squeeze()
-    exact = vae.elbo_parts(x, noise=two_points(1, 2)).elbo()
+    exact = vae.elbo_terms(x, noise=two_points(1, 2)).elbo()
     assert abs(weights.mean() - exact) < 4 * weights.std() / math.sqrt(len(weights))
 
 
@@ -215,10 +213,10 @@ def test_mean_field_gap():
     x = f64(1, 2, -1).view(1, 3)
     best = linear_vae(w, 0.5, f64(-0.5714285714, 1.4285714286), f64(0.2, 0.2))
     assert exact_log_prob(best, x).item() == pytest.approx(-4.953642, abs=1e-6)
-    assert best.elbo_parts(x, noise=two_points(1, 2)).elbo().item() == pytest.approx(-5.040818, abs=1e-6)
+    assert best.elbo_terms(x, noise=two_points(1, 2)).elbo().item() == pytest.approx(-5.040818, abs=1e-6)
     # an encoder that answers short of the best
     encoder = linear_vae(w, 0.5, 0.9 * f64(-0.5714285714, 1.4285714286), f64(0.3, 0.3))
-    assert encoder.elbo_parts(x, noise=two_points(1, 2)).elbo().item() == pytest.approx(-5.178210, abs=1e-6)
+    assert encoder.elbo_terms(x, noise=two_points(1, 2)).elbo().item() == pytest.approx(-5.178210, abs=1e-6)
 
 
 # --- Importance weighting -------------------------------------------------------------------------
@@ -257,7 +255,7 @@ def test_elbo_below_iwae_below_log_prob():
     vae = linear_vae(torch.randn(5, 2, dtype=torch.float64), 0.5, f64(0.2, -0.3), f64(0.6, 1.4))
     x = exact_samples(vae, 4)
     truth = exact_log_prob(vae, x)
-    elbo = vae.elbo_parts(x, noise=two_points(4, 2)).elbo()
+    elbo = vae.elbo_terms(x, noise=two_points(4, 2)).elbo()
     averages = [
         torch.stack([vae.iwae(x, s) for _ in range(400)]).mean(0) for s in (5, 50)
     ]  # standard errors below the differences asked for
@@ -268,7 +266,7 @@ def test_elbo_below_iwae_below_log_prob():
 
 
 def exact_samples(vae: VAE, n: int) -> Tensor:
-    return vae.sample(n, seed=3).double()
+    return vae.sample(n, generator=seeded(3)).double()
 
 
 def test_iwae_survives_tiny_weights():
@@ -303,9 +301,8 @@ def test_chunks_change_nothing(monkeypatch):
         nonlocal largest
         used = torch.zeros(7, dtype=torch.long)
 
-        def serve(shape, generator):
+        def serve(s, b, generator):
             nonlocal largest
-            s, b, _ = shape
             largest = max(largest, s * b * 6)
             start = int((used < 11).nonzero()[0])  # the first row that lacks samples
             out = noise[used[start] : used[start] + s, start : start + b]
@@ -317,7 +314,7 @@ def test_chunks_change_nothing(monkeypatch):
 
     whole = weights()
     assert largest == 11 * 7 * 6
-    monkeypatch.setattr("modules.latent.vae.CHUNK", 40)
+    monkeypatch.setattr("modules.latent.bounds.CHUNK", 40)
     largest = 0
     assert torch.allclose(weights(), whole, atol=1e-12)
     assert largest <= 40
@@ -331,13 +328,13 @@ def test_zero_logits_cost_log_two_a_pixel():
     """784 log 2 = 543.427390 nats; an untrained net is within 2 %, its KL below .2."""
     torch.manual_seed(0)
     vae, x = VAE(), torch.bernoulli(torch.full((64, 784), 0.13))
-    untrained = vae.elbo_parts(x)
+    untrained = vae.elbo_terms(x)
     assert -untrained.reconstruction.mean().item() == pytest.approx(784 * math.log(2), rel=0.02)
     assert untrained.kl.sum(-1).mean() < 0.2
     with torch.no_grad():
         vae.decoder[-1].weight.zero_()
         vae.decoder[-1].bias.zero_()
-    exact = vae.double().elbo_parts(x.double()).reconstruction
+    exact = vae.double().elbo_terms(x.double()).reconstruction
     assert torch.allclose(-exact, torch.full_like(exact, 543.427390), atol=1e-6)
 
 
@@ -345,8 +342,8 @@ def test_likelihood_sums_over_pixels_and_loss_averages_over_the_batch():
     torch.manual_seed(0)
     vae, x = VAE((6,), 2, [5]).double(), torch.bernoulli(torch.full((4, 6), 0.5, dtype=torch.float64))
     noise = torch.randn(1, 4, 2, dtype=torch.float64)
-    one = -vae.elbo_parts(x, noise=noise).elbo().mean()
-    twice = -vae.elbo_parts(torch.cat([x, x]), noise=torch.cat([noise, noise], 1)).elbo().mean()
+    one = -vae.elbo_terms(x, noise=noise).elbo().mean()
+    twice = -vae.elbo_terms(torch.cat([x, x]), noise=torch.cat([noise, noise], 1)).elbo().mean()
     assert torch.allclose(one, twice, atol=1e-12)
 
 
@@ -414,7 +411,7 @@ def train_linear(beta: float, sigma: float, learn_sigma: bool, k: int) -> VAE:
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 1500)
     for _ in range(1500):
         optimizer.zero_grad()
-        (-vae.elbo_parts(x, noise=noise).elbo(beta).mean()).backward()
+        (-vae.elbo_terms(x, noise=noise).elbo(beta).mean()).backward()
         optimizer.step()
         schedule.step()
     return vae
@@ -423,7 +420,7 @@ def train_linear(beta: float, sigma: float, learn_sigma: bool, k: int) -> VAE:
 def test_trained_linear_vae_is_probabilistic_pca():
     """With σ² learned on the spectrum (4, 1, ¼), K = 1, the bound reaches −4.479959 and touches."""
     vae, x = train_linear(1.0, 1.0, True, 1), spectrum_data()
-    elbo = vae.elbo_parts(x, noise=two_points(6, 1)).elbo().mean()
+    elbo = vae.elbo_terms(x, noise=two_points(6, 1)).elbo().mean()
     assert elbo.item() == pytest.approx(-4.479959, abs=1e-3)
     assert elbo.item() == pytest.approx(exact_log_prob(vae, x).mean().item(), abs=1e-3)
     assert vae.decoder_log_var.exp().item() == pytest.approx(0.625, abs=5e-3)  # the mean of the dropped λ
@@ -438,7 +435,7 @@ def test_beta_decides_which_directions_survive(beta, weights, kls):
     """σ² = ½; a direction is kept iff λ > β σ², then w² = λ − βσ² and KL = ½ log(λ / βσ²)."""
     vae = train_linear(beta, math.sqrt(0.5), False, 2)
     gram = vae.decoder[0].weight.square().sum(1)[:2]  # the two large axes of x
-    kl = vae.elbo_parts(spectrum_data(), noise=two_points(6, 2)).kl.mean(0)
+    kl = vae.elbo_terms(spectrum_data(), noise=two_points(6, 2)).kl.mean(0)
     assert torch.allclose(gram, f64(*weights), atol=5e-3)
     assert kl.sum().item() == pytest.approx(sum(kls), abs=5e-3)
 
@@ -497,10 +494,10 @@ def test_surfaces(decoder):
     vae = VAE((1, 4, 4), 3, [8], decoder=decoder, **({"sigma": 0.5} if decoder == "gaussian" else {}))
     assert isinstance(vae, Latent)
     assert isinstance(vae, Sampler)
-    x = vae.sample(5, seed=1)
+    x = vae.sample(5, generator=seeded(1))
     assert x.shape == (5, 1, 4, 4)
-    assert torch.equal(x, vae.sample(5, seed=1))
-    assert not torch.equal(x, vae.sample(5, seed=2))
+    assert torch.equal(x, vae.sample(5, generator=seeded(1)))
+    assert not torch.equal(x, vae.sample(5, generator=seeded(2)))
     assert vae.encode(x).shape == (5, 3)
     assert vae.decode(vae.encode(x)).shape == x.shape
     assert vae.decode(torch.zeros(2, 7, 3)).shape == (2, 7, 1, 4, 4)
@@ -513,7 +510,7 @@ def test_surfaces(decoder):
 
 def test_sampling_honours_n_below_any_batch_size_and_the_number_of_weights():
     vae = VAE((6,), 2, [4])
-    assert vae.sample(1, seed=0).shape == (1, 6)
+    assert vae.sample(1, generator=seeded(0)).shape == (1, 6)
     assert vae.log_weights(torch.zeros(9, 6), 3).shape == (3, 9)
 
 
@@ -521,19 +518,19 @@ def test_samples_follow_the_model():
     """The linear-Gaussian sampler has mean b and covariance WWᵀ + σ²I; without noise WWᵀ alone."""
     w = f64(1.0, 0.5, -0.5).view(3, 1)
     vae = linear_vae(w, 0.25, f64(0.0), f64(1.0))
-    x = vae.sample(100_000, seed=0)
+    x = vae.sample(100_000, generator=seeded(0))
     assert torch.allclose(x.T.cov(), w @ w.T + 0.25 * torch.eye(3), atol=0.03)
-    assert torch.allclose(vae.sample(100_000, mean=True, seed=0).T.cov(), w @ w.T, atol=0.03)
-    cold = vae.sample(100_000, temperature=0.5, mean=True, seed=0)
+    assert torch.allclose(vae.sample(100_000, mean=True, generator=seeded(0)).T.cov(), w @ w.T, atol=0.03)
+    cold = vae.sample(100_000, temperature=0.5, mean=True, generator=seeded(0))
     assert torch.allclose(cold.T.cov(), 0.25 * w @ w.T, atol=0.02)
 
 
 def test_trace_replays_to_the_same_bits():
     vae = VAE((6,), 2, [5, 4])
-    one, two = vae.sample_trace(2, seed=4), vae.sample_trace(2, seed=4)
-    assert one.digest() == two.digest() != vae.sample_trace(2, seed=5).digest()
+    one, two = vae.sample_trace(2, generator=seeded(4)), vae.sample_trace(2, generator=seeded(4))
+    assert one.digest() == two.digest() != vae.sample_trace(2, generator=seeded(5)).digest()
     assert len(one) == 5  # z, two hidden layers, mean, x
-    assert torch.equal(one.result, vae.sample(2, seed=4))
+    assert torch.equal(one.result, vae.sample(2, generator=seeded(4)))
     assert [step.values["h"].shape[1] for step in one if "h" in step.values] == [4, 5]
 
 
@@ -560,5 +557,5 @@ def test_save_and_load(tmp_path):
     other.load_state_dict(torch.load(tmp_path / "w.pt", weights_only=True))
     x = torch.ones(3, 6)
     assert torch.equal(vae.encode(x), other.encode(x))
-    assert torch.equal(vae.sample(3, seed=0), other.sample(3, seed=0))
+    assert torch.equal(vae.sample(3, generator=seeded(0)), other.sample(3, generator=seeded(0)))
     assert vae.hparams["latent_dim"] == 2

@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from modules.importance import effective_sample_size, log_mean_exp
 from modules.latent.elbo import Grid, LinearGaussianPosterior, log_normal
 from modules.latent.gradient_estimators import (
     bernoulli_moments,
@@ -25,9 +26,7 @@ from modules.latent.gradient_estimators import (
 from modules.latent.importance import (
     bound_gap,
     defensive_weights,
-    effective_samples,
     encoder_gradients,
-    log_mean_weight,
     relative_second_moment,
 )
 from modules.latent.variational import (
@@ -243,7 +242,7 @@ def test_a_narrow_proposal_is_defended() -> None:
                 lambda z, m=model, x=x: m.log_joint(x, z), mean, (covariance.diagonal() / 9).log(), 1000,
                 share, seeded(seed),
             )  # fmt: skip
-            lost[share] += float((log_mean_weight(log_w) - model.log_prob(x)).abs()) / 20
+            lost[share] += float((log_mean_exp(log_w) - model.log_prob(x)).abs()) / 20
     assert 3 * lost[0.5] < lost[0.0]
 
 
@@ -435,7 +434,7 @@ def test_weights_and_effective_samples() -> None:
         log_w = weights(mean, variance, N)
         agrees(log_w.exp(), 0.160733)
         close(log_w.exp().std(), sd, 1e-3)
-        close(effective_samples(log_w) / N, share, 5e-3)
+        close(effective_sample_size(log_w) / N, share, 5e-3)
 
 
 def test_prior_sampling_gets_hopeless_with_dimensions() -> None:
@@ -458,7 +457,7 @@ def test_bound_grows_with_samples_to_the_evidence() -> None:
         repeats = max(2_000, 200_000 // k)
         for model, x, value in ((SIMPLE, X15, values[0]), (other, f64([1.0]), values[1])):
             log_w = weights(0.0, 1.0, k * repeats, model, x, seed=k).reshape(k, repeats)
-            agrees(log_mean_weight(log_w), value)
+            agrees(log_mean_exp(log_w), value)
         assert values > before
         before = values
     assert before[0] < -1.828012 and before[1] < -1.823657
@@ -468,8 +467,8 @@ def test_bound_grows_with_samples_to_the_evidence() -> None:
 
 
 def test_the_posterior_has_no_variance_and_no_underflow() -> None:
-    close(log_mean_weight(weights(0.75, 0.5, 7)), SIMPLE.log_prob(X15), 1e-12)
-    assert log_mean_weight(torch.full((5,), -2000.0)).item() == pytest.approx(-2000.0)
+    close(log_mean_exp(weights(0.75, 0.5, 7)), SIMPLE.log_prob(X15), 1e-12)
+    assert log_mean_exp(torch.full((5,), -2000.0)).item() == pytest.approx(-2000.0)
 
 
 def test_signal_of_the_encoder_falls_and_rises_when_doubly_reparametrised() -> None:

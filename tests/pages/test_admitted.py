@@ -16,7 +16,8 @@ from lab.lenses import counts, drawing, generated, glows, latent, sprites, vaes
 from lab.lenses import rows as tables
 from lab.lenses import trained_rows as trained
 from lab.ui.models import language, loading
-from modules.latent.vae import VAE, gaussian_log_prob
+from modules.latent.bounds import gaussian_log_prob
+from modules.latent.vae import VAE
 from pages.adversarial.conditional_bench import lens as conditional_bench
 from pages.adversarial.judge import lens as judge
 from pages.autoregressive.density import lens as density

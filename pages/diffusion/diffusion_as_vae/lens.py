@@ -67,7 +67,7 @@ class Autoencoded:
 @torch.no_grad()
 def autoencoded(model: VAE, x: Tensor) -> Autoencoded:
     """−ELBO of a picture by a VAE with a Gaussian decoder, of which the mass of each grey level counts."""
-    found = model.elbo_parts(x.flatten(1), DRAWS, torch.Generator().manual_seed(0))
+    found = model.elbo_terms(x.flatten(1), DRAWS, torch.Generator().manual_seed(0))
     mean, sigma = model.outputs(found.z)[:, 0], float((0.5 * model.decoder_log_var).exp())
     inside = 2 * x.flatten(1) - 1  # bins are those of [−1, 1], where σ is twice as large
     mass = bound.log_bin(inside.expand_as(mean), 2 * mean - 1, 2 * sigma, terms.LEVELS).sum(-1)

@@ -91,7 +91,7 @@ def draw_digit() -> None:
             """,
             shows=[chain.picture, chain.codes, chain.last, other.parts.picture, other.parts.last],
         )
-        ui.source(bound.bound, VAE.elbo_parts, lens.diffusion, lens.autoencoded, references=ROOM.references)
+        ui.source(bound.bound, VAE.elbo_terms, lens.diffusion, lens.autoencoded, references=ROOM.references)
 
 
 def draw_chains() -> None:
@@ -155,7 +155,7 @@ def draw_chains() -> None:
             """,
             shows=fifths,
         )
-        ui.source(bound.bound, VAE.elbo_parts, lens.chains, references=ROOM.references)
+        ui.source(bound.bound, VAE.elbo_terms, lens.chains, references=ROOM.references)
 
 
 def draw_gaussian() -> None:

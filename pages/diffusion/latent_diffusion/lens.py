@@ -137,7 +137,7 @@ def clouds(latent: LatentDDPM, S: int, seed: int) -> Clouds:
     x = stock.digits("train")[0][:CLOUD]
     generator = torch.Generator().manual_seed(seed)
     noise = latent.start(CLOUD, generator)
-    codes = latent.autoencoder.guess(x, noise[None]).z[0]
+    codes = latent.autoencoder.sample_posterior(x, noise[None]).z[0]
     y = latent.classes(CLOUD, None, 0.0)
     moments = list(latent.walk(latent.start(CLOUD, generator), S, 0.0, y, 0.0, generator))
     walk = torch.stack([latent.outside(m.x) for m in moments])

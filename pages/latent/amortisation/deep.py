@@ -11,8 +11,9 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import latent, vaes
-from modules.latent.importance import log_mean_weight
-from modules.latent.vae import VAE, gaussian_kl, reparameterize
+from modules.importance import log_mean_exp
+from modules.latent.bounds import gaussian_kl, reparameterize
+from modules.latent.vae import VAE
 from modules.latent.variational import amortisation_gaps, local_vi, log_q
 from pages.latent.amortisation.lens import Story
 
@@ -39,7 +40,7 @@ def evidence(model: VAE, x: Tensor, mean: Tensor, log_var: Tensor) -> Tensor:
     noise = torch.randn(IMPORTANCE, *mean.shape, generator=torch.Generator().manual_seed(2))
     z = reparameterize(mean, log_var, noise)
     log_w = model.log_likelihood(x, z) + model.prior.log_prob(z) - log_q(z, mean, log_var)
-    return log_mean_weight(log_w)
+    return log_mean_exp(log_w)
 
 
 def story(model: VAE, x: Tensor) -> tuple[Story, Tensor]:

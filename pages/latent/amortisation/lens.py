@@ -12,8 +12,8 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
+from modules.latent.bounds import gaussian_kl
 from modules.latent.elbo import LinearGaussianPosterior
-from modules.latent.vae import gaussian_kl
 from modules.latent.variational import Estimator, amortisation_gaps, local_vi, mean_field
 
 INNER = [0, 1, 2, 5, 10, 20, 50, 100]  # steps of local inference

@@ -72,7 +72,7 @@ class Bought:
 def bought(model: VAE, x: Tensor) -> Bought:
     """Rate and distortion of a model over x (N, D); the rate is exact, the distortion from `DRAWS` draws."""
     noise = latent.normal_noise(DRAWS, model.latent_dim, 0).to(x).expand(-1, len(x), -1)
-    parts = model.elbo_parts(x, noise=noise)
+    parts = model.elbo_terms(x, noise=noise)
     kl = parts.kl.mean(0)
     order = kl.argsort(descending=True).tolist()
     active = int(latent.active_units(parts.mean).sum())

@@ -4,7 +4,8 @@ from lab import ui
 from lab.figures import sheets
 from lab.lenses import stock
 from lab.ui.models import shelves
-from modules.latent.vae import VAE, gaussian_kl
+from modules.latent.bounds import gaussian_kl
+from modules.latent.vae import VAE
 from pages.latent.beta import figures, lens
 from pages.latent.beta.room import ROOM
 
@@ -122,7 +123,7 @@ with stage.below:
         f"""
         from lab import experiments, weights
         from lab.lenses import stock
-        from modules.latent.vae import gaussian_kl
+        from modules.latent.bounds import gaussian_kl
 
         x, _ = stock.bits("test")
         model = weights.load({ui.spelled(models[film.at])})
@@ -131,4 +132,4 @@ with stage.below:
         """,
         shows=[now.rate, float(now.kl[0])],
     )
-    ui.source(lens.bought, gaussian_kl, VAE.elbo_parts, VAE.objective, references=ROOM.references)
+    ui.source(lens.bought, gaussian_kl, VAE.elbo_terms, VAE.objective, references=ROOM.references)

@@ -4,7 +4,8 @@ from lab import ui
 from lab.figures import basic, latents
 from lab.lenses import latent, vaes
 from lab.ui.models import shelves
-from modules.latent.vae import VAE, gaussian_kl, reparameterize
+from modules.latent.bounds import gaussian_kl, reparameterize
+from modules.latent.vae import VAE
 from pages.latent.bound.room import ROOM
 
 BETAS = [i / 2 for i in range(101)]
@@ -167,6 +168,6 @@ with stage.below:
         shows=[rec, total, now.elbo, now.objective(beta)],
     )
     ui.source(
-        VAE.encode_parameters, reparameterize, gaussian_kl, VAE.elbo_parts, latent.bound, latent.refit,
+        VAE.encode_parameters, reparameterize, gaussian_kl, VAE.elbo_terms, latent.bound, latent.refit,
         references=ROOM.references,
     )  # fmt: skip

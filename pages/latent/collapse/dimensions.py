@@ -78,7 +78,7 @@ def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
             f"""
             from lab import experiments, weights
             from lab.lenses import stock
-            from modules.latent.vae import gaussian_kl
+            from modules.latent.bounds import gaussian_kl
             from pages.latent.collapse import lens
 
             x, _ = {'lens.chains("test")' if data == "Two chains" else 'stock.bits("test")'}

@@ -19,7 +19,8 @@ from lab.lenses import latent, stock, surfaces
 from lab.lenses.code_use import Swap, swap
 from lab.lenses.latent import floor, probe
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
-from modules.latent.vae import VAE, reparameterize
+from modules.latent.bounds import reparameterize
+from modules.latent.vae import VAE
 
 __all__ = [
     "DATA",
@@ -58,7 +59,7 @@ def fits(data: str) -> Callable[[Experiment], bool]:
         )
         return (
             known
-            and surfaces.keeps(entry, VAE, "objective", "encode_parameters", "guess", "prior")
+            and surfaces.keeps(entry, VAE, "objective", "encode_parameters", "sample_posterior", "prior")
             and surfaces.alike(entry, PLAIN[data], "latent_dim", "hidden", "decoder", "beta")
         )
 
@@ -152,7 +153,7 @@ def beside(own: Tensor, others: Tensor) -> Tensor:
 def decoded(model: VAE, x: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     """Draws of p(x|z) with the own code of x (N, D), and with another's; (N, D) each."""
     generator = torch.Generator().manual_seed(seed)
-    z = model.elbo_parts(x, generator=generator).z[0]
+    z = model.elbo_terms(x, generator=generator).z[0]
     out = []
     for codes in (z, z.roll(1, dims=0)):
         if isinstance(model, AutoregressiveVAE):

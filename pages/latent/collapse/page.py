@@ -154,7 +154,7 @@ def swapping() -> None:
             import torch
             from lab import experiments, weights
             from lab.lenses import stock
-            from modules.latent.vae import gaussian_kl
+            from modules.latent.bounds import gaussian_kl
             from pages.latent.collapse import lens
 
             x, _ = {'lens.chains("test")' if data == "Two chains" else 'stock.bits("test")'}

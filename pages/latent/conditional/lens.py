@@ -47,7 +47,7 @@ def every_class(model: CVAE, z: Tensor) -> Tensor:
 @torch.no_grad()
 def styles(model: CVAE, count: int, seed: int) -> Tensor:
     """(count, K) codes from the prior."""
-    return model.draw_prior(count, generator=torch.Generator().manual_seed(seed))
+    return model.sample_prior(count, generator=torch.Generator().manual_seed(seed))
 
 
 @torch.no_grad()

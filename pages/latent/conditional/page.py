@@ -234,4 +234,6 @@ def told_or_not() -> None:
 
 {VIEWS[0]: own_style, VIEWS[1]: class_by_style, VIEWS[2]: told_or_not}[view]()
 with stage.below:
-    ui.source(CVAE.beside, CVAE.class_log_weights, lens.every_class, lens.probe, references=ROOM.references)
+    ui.source(
+        CVAE.concat_class, CVAE.class_log_weights, lens.every_class, lens.probe, references=ROOM.references
+    )

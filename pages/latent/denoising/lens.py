@@ -13,8 +13,9 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import latent, surfaces
+from modules.latent.bounds import bernoulli_log_prob
 from modules.latent.denoising import DenoisingAutoencoder, Kind, damaged
-from modules.latent.vae import VAE, bernoulli_log_prob
+from modules.latent.vae import VAE
 
 MODELS = {"AE": "ae-digits", "DAE": "dae-digits", "VAE": "vae-bits-digits"}
 REFEREE = "nade-digits"
@@ -37,7 +38,7 @@ def fits(role: str) -> Callable[[Experiment], bool]:
             return False
         if role == "VAE":
             return surfaces.keeps(
-                entry, VAE, "networks", "prior", "guess", "encode_parameters", "outputs", "decode"
+                entry, VAE, "networks", "prior", "sample_posterior", "encode_parameters", "outputs", "decode"
             )
         damages = surfaces.option(entry, "damage")
         return surfaces.is_a(entry, DenoisingAutoencoder) and (damages > 0) == (role == "DAE")

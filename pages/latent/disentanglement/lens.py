@@ -19,9 +19,10 @@ from torch import Tensor
 from datamodules.sprites import FACTORS, Sprites, everything
 from lab.lenses import latent, stock
 from modules.latent.aggregated import AggregatedPosterior
+from modules.latent.bounds import gaussian_kl, reparameterize
 from modules.latent.information import entropy
 from modules.latent.scores import information_table
-from modules.latent.vae import VAE, gaussian_kl, reparameterize
+from modules.latent.vae import VAE
 
 VALUES = [-2.0, -1.5, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0]
 NAMES = list(FACTORS)
@@ -131,7 +132,7 @@ def distortion(model: VAE) -> float:
     """−E log p(x|z) over the held-out pictures, 4 draws each."""
     x, _ = stock.examples(Sprites, "test")
     noise = latent.normal_noise(4, model.latent_dim, 0).to(x).expand(-1, len(x), -1)
-    return -model.elbo_parts(x, noise=noise).reconstruction.mean().item()
+    return -model.elbo_terms(x, noise=noise).reconstruction.mean().item()
 
 
 def turned(model: VAE, z: Tensor, order: Sequence[int]) -> Tensor:

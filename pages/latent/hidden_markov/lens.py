@@ -176,7 +176,7 @@ def infer(model: HMM, x: Tensor) -> Found:
 
 def drawn(model: HMM, length: int, seed: int) -> tuple[Tensor, Tensor]:
     """Hidden states and what they show, (T,) each."""
-    z, x = model.sample_states(1, length, torch.Generator().manual_seed(seed))
+    z, x = model.sample_states(1, length=length, generator=torch.Generator().manual_seed(seed))
     return z[0], x[0]
 
 

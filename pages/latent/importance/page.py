@@ -4,6 +4,7 @@ from lab import experiments, ui
 from lab.lenses import latent, vaes
 from lab.lenses.vaes import subscript
 from lab.ui.models import shelves
+from modules.importance import effective_sample_size
 from modules.latent import importance
 from modules.latent.vae import VAE
 from pages.latent.importance import figures
@@ -56,7 +57,7 @@ ui.ahead(weights_of, (name, a.x, min(999, seed + 1), proposal))
 exact = evidence(name, a.x) if ui.load(name).latent_dim <= 2 else None
 bounds = latent.weighted_bounds(log_weights, SIZES)
 scatter = latent.scatter(log_weights, SIZES, BINS, exact)
-effective, error = latent.effective_sample_size(log_weights) / (DRAWS / 500), latent.error(log_weights)
+effective, error = float(effective_sample_size(log_weights)) / (DRAWS / 500), latent.error(log_weights)
 
 # --- Pictures -----------------------------------------------------------------------------------
 
@@ -137,6 +138,6 @@ with stage.below:
     )
     ui.source(
         VAE.log_weights, VAE.iwae, importance.defensive_weights, latent.weighted_bounds,
-        latent.effective_sample_size, latent.grid_posterior,
+        effective_sample_size, latent.grid_posterior,
         references=ROOM.references,
     )  # fmt: skip

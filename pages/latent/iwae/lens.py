@@ -15,8 +15,9 @@ import torch
 from torch import Tensor
 
 from lab.lenses.polynomials import joint, polynomial
+from modules.importance import log_mean_exp
 from modules.latent.elbo import Grid, log_normal
-from modules.latent.importance import encoder_gradients, log_mean_weight
+from modules.latent.importance import encoder_gradients
 
 SIZES = [1, 2, 5, 10, 20, 50, 100]  # K
 MODELS = {"linear": ([0.0, 1.0], 1.5, 1.0), "two modes": ([0.0, 0.0, 1.0], 1.0, 0.3)}  # g, x, s
@@ -79,7 +80,7 @@ def story(
     draws = mean + deviation * normal(DRAWS)
     log_w = log_joint(draws) - log_normal(draws, mean, deviation**2)
     groups = [log_w.view(-1, k).T for k in SIZES]
-    estimates = [log_mean_weight(group) for group in groups]
+    estimates = [log_mean_exp(group) for group in groups]
     grid = joint(coefficients, x, noise)
     shown = grid.z[grid.z.abs() <= WINDOW]
     z = shown[:: len(shown) // CELLS]

@@ -2,6 +2,7 @@
 
 from lab import ui
 from lab.lenses import typed
+from modules.importance import log_mean_exp
 from modules.latent import importance
 from pages.latent.iwae import figures, lens
 from pages.latent.iwae.room import ROOM
@@ -142,7 +143,7 @@ with stage.below:
         shows=[told.log_p, told.elbo, *told.bounds.tolist()],
     )
     ui.source(
-        importance.log_mean_weight,
+        log_mean_exp,
         importance.encoder_gradients,
         lens.implied,
         lens.story,

@@ -40,7 +40,7 @@ def zigzag() -> Tensor:
 
 def wander() -> Tensor:
     """A path of the model itself, with q = 0.01."""
-    z, _ = plane_system(0.01, 0.1).sample(1, STEPS, torch.Generator().manual_seed(4))
+    z, _ = plane_system(0.01, 0.1).sample_states(1, length=STEPS, generator=torch.Generator().manual_seed(4))
     path = z[0, :, :2]
     path = path - path.mean(0)
     return 2.5 * path / path.abs().max()

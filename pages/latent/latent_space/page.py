@@ -5,7 +5,8 @@ from lab.figures import sheets, theme
 from lab.lenses import latent, vaes
 from lab.ui.figures.plane import plane as map_of_plane
 from lab.ui.models import shelves
-from modules.latent.vae import LOG_2PI, VAE
+from modules.latent.bounds import LOG_2PI
+from modules.latent.vae import VAE
 from pages.latent.latent_space import figures
 from pages.latent.latent_space.room import ROOM
 

@@ -49,7 +49,7 @@ class VAERecipe(rewind.OfOneLoss):
         model.decoder_log_var.fill_(math.log(knobs["var"]))
         x = split(self.shape, 1)[0]
         batch = x[torch.randint(len(x), (int(knobs["batch"]),), generator=generator)]
-        parts = model.elbo_parts(batch, generator=generator)
+        parts = model.elbo_terms(batch, generator=generator)
         return knobs["beta"] * parts.kl.sum(-1).mean() - parts.reconstruction.mean()
 
     def look(self, model: VAE, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
@@ -59,7 +59,7 @@ class VAERecipe(rewind.OfOneLoss):
         model.decoder_log_var.fill_(math.log(knobs["var"]))
         x = split(self.shape, 3)[0]
         generator = torch.Generator().manual_seed(self.seed)
-        parts = model.elbo_parts(x, samples=8, generator=generator)
+        parts = model.elbo_terms(x, samples=8, generator=generator)
         reconstruction, kl = float(parts.reconstruction.mean()), float(parts.kl.sum(-1).mean())
         costs = [-float(log_prob(model, x).mean()), kl - reconstruction, -reconstruction, kl]
         mean = parts.mean[:DRAWN]

@@ -129,4 +129,4 @@ with stage.below:
         """,
         shows=shown[0]["costs"],
     )
-    ui.source(lens.VAERecipe, lens.log_prob, VAE.elbo_parts, Run.restore, references=ROOM.references)
+    ui.source(lens.VAERecipe, lens.log_prob, VAE.elbo_terms, Run.restore, references=ROOM.references)

@@ -22,7 +22,7 @@ def clusters(count: int, seed: int) -> Tensor:
         torch.tensor([[-1.6, -1.0], [1.8, -0.6], [0.2, 2.0]]),
         torch.tensor([[[0.6, 0.35], [0.35, 0.4]], [[0.15, 0.0], [0.0, 0.9]], [[0.5, -0.2], [-0.2, 0.15]]]),
     )
-    return truth.sample(count, torch.Generator().manual_seed(seed))
+    return truth.sample(count, generator=torch.Generator().manual_seed(seed))
 
 
 def lone(count: int, seed: int) -> Tensor:

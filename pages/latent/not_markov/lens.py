@@ -178,4 +178,4 @@ def said(model: HMM, history: list[int], memory: Memory) -> tuple[list[str], lis
 
 def draw(model: HMM, length: int, seed: int) -> Tensor:
     """What a chain shows, (T,)."""
-    return model.sample(1, length, generator=torch.Generator().manual_seed(seed))[0]
+    return model.sample(1, length=length, generator=torch.Generator().manual_seed(seed))[0]

@@ -45,15 +45,15 @@ def codes(model: VAE, q: AggregatedPosterior, count: int, seed: int) -> dict[str
     """(count, K) codes of either source."""
     draw = [torch.Generator().manual_seed(seed) for _ in SOURCES]
     return {
-        "prior": model.draw_prior(count, generator=draw[0]),
-        "aggregated posterior": q.sample(count, draw[1]),
+        "prior": model.sample_prior(count, generator=draw[0]),
+        "aggregated posterior": q.sample(count, generator=draw[1]),
     }
 
 
 @torch.no_grad()
 def distance(model: VAE, q: AggregatedPosterior, samples: int = 1000, seed: int = 0) -> tuple[float, float]:
     """KL(q(z) ‖ p(z)) by draws of q(z), nats, and its standard error."""
-    z = q.sample(samples, torch.Generator().manual_seed(seed))
+    z = q.sample(samples, generator=torch.Generator().manual_seed(seed))
     log_ratio = torch.cat([q.log_prob(part) for part in z.split(250)]) - log_prior(model, z)
     return log_ratio.mean().item(), (log_ratio.std() / samples**0.5).item()
 
@@ -106,7 +106,10 @@ def bits(model: VAE, z: Tensor, seed: int) -> Tensor:
 @torch.no_grad()
 def spread(model: VAE, spreads: list[float], count: int, seed: int) -> Tensor:
     """(len(spreads), count, K) codes of the prior, the same draws at every spread."""
-    each = [model.draw_prior(count, s, torch.Generator().manual_seed(seed)) for s in spreads]
+    each = [
+        model.sample_prior(count, temperature=s, generator=torch.Generator().manual_seed(seed))
+        for s in spreads
+    ]
     return torch.stack(each)
 
 

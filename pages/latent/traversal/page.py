@@ -4,7 +4,8 @@ from lab import ui
 from lab.figures import basic, latents, sheets
 from lab.lenses import latent, vaes
 from lab.ui.models import shelves
-from modules.latent.vae import VAE, gaussian_kl
+from modules.latent.bounds import gaussian_kl
+from modules.latent.vae import VAE
 from pages.latent.traversal.room import ROOM
 
 COLUMNS = [-3.0, -2.25, -1.5, -0.75, 0.0, 0.75, 1.5, 2.25, 3.0]
@@ -134,7 +135,7 @@ with stage.below:
         from lab import experiments, weights
         from lab.lenses import latent
         from lab.ui.controls import drawing
-        from modules.latent.vae import gaussian_kl
+        from modules.latent.bounds import gaussian_kl
 
         model = weights.load({ui.spelled(name)})
         x = {a.program}

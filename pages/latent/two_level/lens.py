@@ -93,5 +93,5 @@ def changes(model: LadderVAE, reader: Any, x: Tensor, seed: int) -> list[Change]
 def layers(model: LadderVAE, x: Tensor, draws: int = 8) -> tuple[float, Tensor]:
     """−E log p(x|z₁) and KL of each layer (2,), lowest first, means over x (N, D), nats."""
     noise = latent.normal_noise(draws, model.latent_dim, 0).to(x).expand(-1, len(x), -1)
-    parts = model.elbo_parts(x, noise=noise)
+    parts = model.elbo_terms(x, noise=noise)
     return -parts.reconstruction.mean().item(), parts.kl.mean(0)

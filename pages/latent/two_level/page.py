@@ -126,4 +126,6 @@ with stage.below:
         """,
         shows=[float(row[film.at].sum()) for row in rows],
     )
-    ui.source(LadderVAE.from_noise, LadderVAE.guess, merge, lens.walked, references=ROOM.references)
+    ui.source(
+        LadderVAE.from_noise, LadderVAE.sample_posterior, merge, lens.walked, references=ROOM.references
+    )
