@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from lab import bench
+from lab.bench import record
 from lab.errors import UserError
 from lab.experiments import Experiment, catalog
 
@@ -74,7 +76,8 @@ def best() -> list[Experiment]:
 
 
 def rebuild(folder: Path = Path()) -> None:
-    """Put the tables between the markers in the README of the project and in that of its zoo.
+    """Put the tables between the markers in the README of the project and in that of its zoo, and write that
+    of the benches from the results that are kept beside it.
 
     Args:
         folder: the project's.
@@ -94,6 +97,8 @@ def rebuild(folder: Path = Path()) -> None:
             )
         table = "\n".join([*HEAD, *map(row, experiments)])
         texts[path] = f"{before}{BEGIN}\n{table}\n{END}{after}"
+    if (folder / "lab/bench" / record.RESULTS).is_dir():
+        record.rebuild(bench.about(), folder / "lab/bench")
     for path, text in texts.items():
         path.write_text(text, encoding="utf-8")
 

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("modules", "datamodules", "pages")
+PACKAGES = ("lab", "modules", "datamodules", "pages")
 
 
 def shadowed(packages: tuple[str, ...] = PACKAGES) -> str:
@@ -24,6 +24,6 @@ def shadowed(packages: tuple[str, ...] = PACKAGES) -> str:
 
 def other_app(script: Path) -> str:
     """A sentence where another project's `app.py` was installed over ours; "" where it is ours."""
-    if "ui.navigation()" in script.read_text(encoding="utf-8", errors="replace"):
+    if "Lectern" in script.read_text(encoding="utf-8", errors="replace"):
         return ""
     return f"{script} is not Lectern's: another package has overwritten it. Install Lectern again, by itself."

@@ -6,7 +6,6 @@ hits both sides alike.
 """
 
 import argparse
-import dataclasses
 import importlib
 import inspect
 import json
@@ -15,7 +14,8 @@ import platform
 import sys
 from typing import Any
 
-from lab.bench.timing import Row, use_cpu_time
+from lab.bench import record
+from lab.bench.timing import Row, amount, use_cpu_time
 from lab.errors import UserError
 from lab.parser import Parser
 
@@ -90,6 +90,9 @@ def run(argv: list[str]) -> int:
     parser.add_argument(
         "--busy", action="store_true", help="count CPU time on one thread, not time on the wall"
     )
+    parser.add_argument(
+        "--write", action="store_true", help="keep the results in lab/bench/results, and rebuild its README"
+    )
     parser.add_argument("--only", metavar="TEXT", help="dashboard: pages with this in their address")
     parser.add_argument("--minutes", type=float, help="server: how long (10)")
     parser.add_argument("--readers", type=int, help="server: how many read at the same time (20)")
@@ -113,28 +116,35 @@ def run(argv: list[str]) -> int:
         if value is not None and not least <= value <= most:
             raise UserError(f"--{name} is {value:g}: it must be from {least:g} to {most:,}.")
 
+    if options.write and (options.quick or options.only):
+        raise UserError("--write keeps whole results: leave out --quick and --only.")
+
     rows: list[Row] = []
     for name in options.names or BENCHES:
         if not options.json:
             print(f"{name} …", file=sys.stderr, flush=True)
         measure = importlib.import_module(BENCHES[name][0]).measure
         takes = inspect.signature(measure).parameters
-        rows += measure(**{k: v for k, v in vars(options).items() if k in takes and v is not None})
+        chosen = {k: v for k, v in vars(options).items() if k in takes and v is not None and v is not False}
+        found = list(measure(**chosen))
+        rows += found
+        if options.write:
+            said = [f"--{key} {value:g}" for key, value in chosen.items()] + ["--busy"] * options.busy
+            record.save(name, found, " ".join(["lab bench", name, *said]), machine())
+    if options.write:
+        record.rebuild(about())
     if options.json:
-        # strict JSON knows no NaN: what was not measured is null
-        plain = [
-            {
-                k: None if isinstance(v, float) and math.isnan(v) else v
-                for k, v in dataclasses.asdict(row).items()
-            }
-            | {"met": row.met}
-            for row in rows
-        ]
+        plain = [record.plain(row) | {"met": row.met} for row in rows]
         settings = {"quick": options.quick, "busy": options.busy}
         print(json.dumps({"machine": machine(), **settings, "rows": plain}, indent=2))
     else:
         show(rows)
     return 0
+
+
+def about() -> dict[str, str]:
+    """Bench -> what it measures."""
+    return {name: what for name, (_, what) in BENCHES.items()}
 
 
 def told(families: list[str], as_json: bool) -> int:
@@ -211,12 +221,3 @@ def show(rows: list[Row]) -> None:
         )
     Console(width=None if sys.stdout.isatty() else 160).print(table)
     print("; ".join(f"{key} {value}" for key, value in machine().items()))
-
-
-def amount(value: float, unit: str = "s") -> str:
-    """`1.23 s`, `4.5 ms`, `58.3 /s` or `–`."""
-    if math.isnan(value):
-        return "–"
-    if unit == "s" and value < 1:
-        return f"{1000 * value:.3g} ms"
-    return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:.3g} {unit}"

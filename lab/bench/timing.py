@@ -130,3 +130,12 @@ def percentile(values: list[float], share: float) -> float:
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def amount(value: float, unit: str = "s") -> str:
+    """`1.23 s`, `4.5 ms`, `58.3 /s` or `–`."""
+    if math.isnan(value):
+        return "–"
+    if unit == "s" and value < 1:
+        return f"{1000 * value:.3g} ms"
+    return f"{value:,.0f} {unit}" if value >= 1000 else f"{value:.3g} {unit}"

@@ -58,7 +58,7 @@ def test_ours_are_ours() -> None:
     assert shadowed() == ""
 
 
-@pytest.mark.parametrize("name", PACKAGES)
+@pytest.mark.parametrize("name", PACKAGES[1:])  # lab itself is in the test below
 @pytest.mark.parametrize("regular", [True, False])
 def test_a_package_that_stands_in_the_way_is_named(name: str, regular: bool, tmp_path: Path) -> None:
     other = tmp_path / name
@@ -80,7 +80,7 @@ def test_another_lab_is_named_where_the_library_is_imported(tmp_path: Path) -> N
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "__init__.py").touch()
     done = run("from lectern import MADE", tmp_path, ROOT, FACE)
-    assert done.returncode == 1 and "`import lab` finds another package than Lectern's" in done.stderr
+    assert done.returncode == 1 and "ImportError: `import lab` finds" in done.stderr
 
 
 def test_an_app_of_another_project_is_not_opened(tmp_path: Path) -> None:
