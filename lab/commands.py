@@ -54,9 +54,9 @@ def train(command: str) -> Callable[[list[str]], None]:
         if not args or args[0].startswith("-"):
             raise UserError(f"lab {command} needs an experiment: `lab list` shows all.")
         experiment = find(args[0])
-        from lab import training
+        from lab.training.run import run as run_training
 
-        training.run(command, experiment, args[1:])
+        run_training(command, experiment, args[1:])
 
     return run
 

@@ -10,7 +10,10 @@ from typing import Any
 
 # --- Class paths: former -> now --------------------------------------------------------------------
 
-LAB: dict[str, str] = {}
+LAB: dict[str, str] = {
+    f"lab.training.{name}": f"lab.training.callbacks.{name}"
+    for name in ("EpochSeed", "ClipsFused", "WholeBatch", "StopOnNaN", "Record")
+}
 
 DATA: dict[str, str] = {}
 

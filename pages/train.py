@@ -4,9 +4,10 @@ import shlex
 from collections.abc import Callable
 from typing import Any
 
-from lab import experiments, results, runs, training, ui
+from lab import experiments, results, runs, ui
 from lab.errors import UserError
 from lab.figures import basic
+from lab.training.run import run as run_training
 
 PLAN = "a new run"
 
@@ -196,4 +197,4 @@ with stage.below:
         "**Stop** keeps the last epoch's checkpoint; **Resume** goes on from there to the very weights that "
         "an uninterrupted run reaches. What is not offered here, the line above takes on the command line."
     )
-    ui.source(runs.start, runs.resume, training.run)
+    ui.source(runs.start, runs.resume, run_training)

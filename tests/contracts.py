@@ -501,7 +501,7 @@ def loader(batch: Any, times: int = 2) -> Any:
 
 def trainer(epochs: int = 1, **options: Any) -> L.Trainer:
     """What trains a small model here, seeded as `lab fit` is."""
-    from lab.training import EpochSeed
+    from lab.training.callbacks import EpochSeed
 
     return L.Trainer(
         accelerator="cpu", max_epochs=epochs, logger=False, enable_progress_bar=False,
@@ -524,7 +524,7 @@ def resumes(make: Callable[[], Any], batch: Any, folder: Path, epochs: int = 4) 
     """`epochs` at once are half of them and, in another object, the rest from the checkpoint: the same bits
     in the weights, the optimizers and whatever else a model keeps."""
     from lab.checkpoints import Checkpoint, SealedIO
-    from lab.training import EpochSeed
+    from lab.training.callbacks import EpochSeed
 
     half = Checkpoint(dirpath=folder, filename="half", every_n_epochs=epochs // 2, save_top_k=-1,
         save_on_train_epoch_end=True,

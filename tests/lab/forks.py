@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import Any
 
 SERVER = multiprocessing.get_context("forkserver")
-SERVER.set_forkserver_preload([__name__, "lab.training", "datamodules.digits", "modules.autoregressive.made"])
+SERVER.set_forkserver_preload(
+    [__name__, "lab.training.run", "datamodules.digits", "modules.autoregressive.made"]
+)
 
 
 def target(function: str, args: tuple, environment: dict[str, str], log: str) -> None:

@@ -33,7 +33,7 @@ import torch
 
 from lab import files
 from lab.__main__ import main
-from lab.training import LINKED
+from lab.training.pairing import LINKED
 from lab.weights import read_checkpoint
 
 Kinds = dict[str, tuple[str, list[str]]]  # recipe and options of each

@@ -15,10 +15,11 @@ import pytest
 import torch
 import yaml
 
-from lab import checkpoints, files, training
+from lab import checkpoints, files
 from lab.__main__ import main
 from lab.checkpoints import SealedIO
 from lab.errors import UserError
+from lab.training import callbacks, cli
 from lab.weights import load, read_checkpoint
 from tests.lab.conftest import SMALL, complaint
 
@@ -230,7 +231,7 @@ def test_a_run_has_no_card_while_it_goes_on(trained: Path, monkeypatch: pytest.M
     def stopped(*args: Any) -> None:
         raise UserError("stopped")
 
-    monkeypatch.setattr(training.Record, "on_train_epoch_end", stopped)
+    monkeypatch.setattr(callbacks.Record, "on_train_epoch_end", stopped)
     assert main([*RESUME, "--trainer.max_epochs=2"]) == 2
     assert not (trained / "card.json").exists()
 
@@ -240,12 +241,12 @@ def test_a_row_of_an_epoch_that_was_not_saved_is_written_anew(trained: Path) -> 
         file.write("1,4,0,0,0,0\r\n")
     seen = []
 
-    class Look(training.StopOnNaN):
+    class Look(callbacks.StopOnNaN):
         def on_train_batch_end(self, *args: Any) -> None:
             seen.append(len(rows(trained)))
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training, "StopOnNaN", Look)
+        patch.setattr(cli, "StopOnNaN", Look)
         assert main([*RESUME, "--trainer.max_epochs=2"]) == 0
     assert set(seen) == {1} and len(rows(trained)) == 2
 
@@ -264,15 +265,15 @@ def test_a_run_is_locked_while_it_runs(trained: Path, capsys: Any) -> None:
 def test_the_lock_is_held_from_the_first_to_the_last_epoch(
     own_runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, finish = [], training.LabCLI.finish
+    seen, finish = [], cli.LabCLI.finish
 
-    def locked(cli: training.LabCLI) -> None:
+    def locked(run: cli.LabCLI) -> None:
         with pytest.raises(filelock.Timeout):
-            filelock.FileLock(cli.run_folder / "lock").acquire(timeout=0)
-        seen.append(cli.folder.name)
-        finish(cli)
+            filelock.FileLock(run.run_folder / "lock").acquire(timeout=0)
+        seen.append(run.folder.name)
+        finish(run)
 
-    monkeypatch.setattr(training.LabCLI, "finish", locked)
+    monkeypatch.setattr(cli.LabCLI, "finish", locked)
     assert main(["fit", "made-digits", *SMALL, "--seeds=2"]) == 0
     assert seen == ["seed-0", "seed-1"]
 
@@ -312,15 +313,15 @@ def test_each_seed_goes_on_from_its_own_checkpoint(
     two = [*SMALL, "--trainer.max_epochs=2", "--seeds=2"]
     assert main(["fit", "made-digits", *two]) == 0
     monkeypatch.setenv("LECTERN_RUNS", str(own_runs / "stopped"))
-    end: Callable = training.Record.on_train_epoch_end
+    end: Callable = callbacks.Record.on_train_epoch_end
 
-    def stopped(record: training.Record, trainer: Any, model: Any) -> None:
+    def stopped(record: callbacks.Record, trainer: Any, model: Any) -> None:
         if record.path.parent.name == f"seed-{seed}" and trainer.current_epoch == 1:
             raise UserError("stopped")
         end(record, trainer, model)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(training.Record, "on_train_epoch_end", stopped)
+        patch.setattr(callbacks.Record, "on_train_epoch_end", stopped)
         assert main(["fit", "made-digits", *two]) == 2
     assert main(RESUME) == 0
     whole, resumed = run_of(own_runs / "whole"), run_of(own_runs / "stopped")
@@ -377,6 +378,6 @@ def test_the_seed_of_an_epoch_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None
     for seed in range(4):
         for epoch in range(4):
             for rank in range(4):
-                training.EpochSeed(seed).on_train_epoch_start(Trainer(epoch, rank), None)  # type: ignore[arg-type]
+                callbacks.EpochSeed(seed).on_train_epoch_start(Trainer(epoch, rank), None)  # type: ignore[arg-type]
     assert len(set(drawn)) == 64
     assert drawn[0] == 15793235383387715774

@@ -11,9 +11,10 @@ import pytest
 import torch
 
 from datamodules.base import DataModule
-from lab import training, weights
+from lab import weights
 from lab.__main__ import main
 from lab.experiments import ZOO, catalog, find
+from lab.training import cli, measuring
 from modules.base import Mean
 from tests.lab.kills import DRAWN
 from tests.lab.test_experiments import data_of
@@ -75,11 +76,11 @@ def test_code_and_weights_say_what_the_card_says(name: str, real_data: Any) -> N
     model, data = weights.load(ZOO / name), data_by(settings(name))
     seed = find(name).config.get("seed_everything", 0)
     if "slice" not in card or card.get("measured", {}).get("seconds", QUICK) < QUICK:
-        found = training.evaluated(model, data, seed)
+        found = measuring.evaluate(model, data, seed)
         said = {k: v for k, v in own(card)["metrics"].items() if k.startswith("test/")}
     else:
         said = dict(card["slice"])
-        found = training.on_a_slice(model, data, said.pop("size"), seed)
+        found = measuring.evaluate_slice(model, data, said.pop("size"), seed)
     assert found == pytest.approx(said, rel=1e-4, abs=1e-6)
 
 
@@ -87,7 +88,7 @@ def test_judges_of_a_game_differ_by_the_draw_and_repeat() -> None:
     model, data, found = weights.load("gan-ring"), data_by(settings("gan-ring")), []
     for draw in (0, 1, 0):
         model.draw = draw
-        found.append(training.on_a_slice(model, data, 32))
+        found.append(measuring.evaluate_slice(model, data, 32))
     assert found[0] == found[2]
     assert all(found[0][key] != found[1][key] for key in ("test/w1", "test/kl", "test/g"))
 
@@ -111,14 +112,14 @@ def test_the_closing_test_draws_alike_however_training_left_the_generator(
     found = []
     (recipe := tmp_path / "recipe.yaml").write_text(DRAWN)
     seen: list[torch.dtype] = []
-    real = training.LabCLI.finish
+    real = cli.LabCLI.finish
 
-    def finish(self: training.LabCLI) -> None:
+    def finish(self: cli.LabCLI) -> None:
         torch.manual_seed(len(found))  # as a kill would leave it
         self.model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))  # type: ignore
         real(self)
 
-    monkeypatch.setattr(training.LabCLI, "finish", finish)
+    monkeypatch.setattr(cli.LabCLI, "finish", finish)
     for _ in range(2):
         monkeypatch.setenv("LECTERN_RUNS", str(tmp_path / f"runs{len(found)}"))
         options = ["--trainer.accelerator=cpu", "--trainer.precision=bf16-mixed"]

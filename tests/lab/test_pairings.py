@@ -12,7 +12,7 @@ import yaml
 from members import MEMBERS
 
 from lab.__main__ import main
-from lab.training import LINKED
+from lab.training.pairing import LINKED
 from tests.datamodules.test_base import ABSTRACT, CLASSES
 from tests.lab.test_complaints import PARSERS_WORDS
 

@@ -17,7 +17,7 @@ from lab.seeding import seeded
 ROOT = Path(__file__).resolve().parents[2]
 SOURCES = sorted(p for top in ("lab", "modules", "datamodules", "pages") for p in (ROOT / top).rglob("*.py"))
 # The builder, and commands that own their process.
-OWNERS = ("lab/seeding.py", "lab/training.py", "lab/sizes.py", "lab/bench/")
+OWNERS = ("lab/seeding.py", "lab/training/", "lab/sizes.py", "lab/bench/")
 
 SETS = re.compile(
     r"torch(\.cuda|\.mps|\.random)?\.(manual_seed\w*|seed\w*|set_rng_state\w*|fork_rng|default_generator)(\..+)?"

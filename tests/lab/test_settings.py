@@ -7,9 +7,9 @@ import lightning as L
 import pytest
 import yaml
 
-from lab import training
 from lab.__main__ import main
 from lab.experiments import find
+from lab.training import cli
 from tests.lab.conftest import SMALL, complaint
 
 OPTIMIZER = "--model.init_args.optimizer.init_args"
@@ -103,9 +103,9 @@ def test_the_parser_is_made_once_and_forgets_what_it_read(monkeypatch: pytest.Mo
     monkeypatch.setattr(L.Trainer, "fit", stub)
     line = ["fit", "made-digits", "--trainer.fast_dev_run=true"]
     assert main([*line, "--model.init_args.hidden=[3]", f"{OPTIMIZER}.lr=0.5"]) == 0
-    parsers = dict(training.PARSERS)
+    parsers = dict(cli.PARSERS)
     assert main(line) == 0
-    assert parsers == training.PARSERS
+    assert parsers == cli.PARSERS
     assert [model.hparams["hidden"] for model in made] == [[3], [500]]  # type: ignore[attr-defined]
     rates = [model.optimizer(model.parameters()).defaults["lr"] for model in made]  # type: ignore[attr-defined, operator]
     assert rates == [0.5, 0.005]

@@ -10,8 +10,8 @@ import lightning as L
 import pytest
 import torch
 
-from lab import training
 from lab.__main__ import main
+from lab.training import cli
 from tests.lab.conftest import SMALL, complaint
 
 Seen = Callable[[L.Trainer, Path, str], Any]  # of trainer, folder of the run and what was printed: it worked
@@ -96,14 +96,14 @@ def test_an_option_that_can_do_nothing_is_refused(
 @pytest.mark.heavy
 @pytest.mark.parametrize(("name", "value", "seen"), WORKING, ids=[f"{n}={v}" for n, v, _ in WORKING])
 def test_an_option_does_what_it_says(name: str, value: str, seen: Seen, monkeypatch, capfd, caplog) -> None:
-    fit = training.LabCLI.fit
+    fit = cli.LabCLI.fit
     found: list[bool] = []
 
-    def watched(cli: training.LabCLI, *args: Any, **kwargs: Any) -> None:
-        fit(cli, *args, **kwargs)
-        found.append(bool(seen(cli.trainer, cli.folder, "".join(capfd.readouterr()) + caplog.text)))
+    def watched(run: cli.LabCLI, *args: Any, **kwargs: Any) -> None:
+        fit(run, *args, **kwargs)
+        found.append(bool(seen(run.trainer, run.folder, "".join(capfd.readouterr()) + caplog.text)))
 
-    monkeypatch.setattr(training.LabCLI, "fit", watched)
+    monkeypatch.setattr(cli.LabCLI, "fit", watched)
     assert main(["fit", "made-digits", *SMALL, "--trainer.accelerator=cpu", f"--trainer.{name}={value}"]) == 0
     assert found == [True]
 

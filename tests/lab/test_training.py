@@ -16,7 +16,7 @@ import torch
 
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.training import StopOnNaN
+from lab.training.callbacks import StopOnNaN
 from lab.weights import load, read_checkpoint
 from tests.lab import forks
 from tests.lab.conftest import SMALL, complaint
