@@ -31,7 +31,7 @@ from torch.optim.lr_scheduler import LRScheduler
 from torchmetrics import Metric
 
 from datamodules.base import DataModule
-from lab import untrusted
+from lab import renames, untrusted
 from lab.errors import UserError
 from lab.experiments import read_yaml
 from lab.untrusted import MOST_TEXT, judge_yaml
@@ -44,9 +44,9 @@ build_yaml = get_loader("yaml")
 
 
 def load_yaml(text: str) -> Any:
-    """Every YAML that the parser reads, a file's or an option's, is judged before it is built."""
+    """A YAML of a file or an option, judged before the parser builds it, under present names."""
     judge_yaml(text, "A setting")
-    return build_yaml(text)
+    return renames.upgrade(build_yaml(text))
 
 
 set_loader("yaml", load_yaml, (yaml.YAMLError,))

@@ -29,7 +29,7 @@ from lightning.pytorch.strategies import ParallelStrategy
 
 from datamodules.base import DataModule
 from datamodules.fetch import MissingData
-from lab import complaints, memory, settings, weights
+from lab import complaints, memory, renames, settings, weights
 from lab.checkpoints import Checkpoint, SealedIO, last_kept, restore_best
 from lab.errors import UserError
 from lab.experiments import Experiment, runs_folder
@@ -153,6 +153,7 @@ class LabCLI(LightningCLI):
             raise UserError(
                 "The settings hold what no file can keep: give the classes that they name plain arguments."
             ) from None
+        config = renames.upgrade(config)
         return {k: v for k, v in config.items() if k not in ("config", "ckpt_path", "weights_only")}
 
     @property

@@ -1,11 +1,15 @@
 """Files of earlier versions, read under present names."""
 
+from pathlib import Path
 from typing import ClassVar
 
+import pytest
 import torch
 
 from lab import renames
+from lab.__main__ import main
 from modules.base import Module
+from tests.lab.conftest import SMALL
 
 
 def test_a_former_class_is_renamed_with_its_arguments_wherever_it_stands(monkeypatch):
@@ -39,3 +43,23 @@ def test_tensors_of_a_base_class_are_renamed_too():
     names = ["judge.weight", "judge.head.bias", "net.0.bias", "net.01.bias", "judges.bias"]
     present = Member.present_names({name: torch.zeros(()) for name in names})
     assert list(present) == ["discriminator.weight", "head.bias", "first.bias", "net.01.bias", "judges.bias"]
+
+
+def test_a_run_that_names_classes_by_former_paths_is_the_same_run(
+    own_runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = "modules.autoregressive.made.MADE"
+    monkeypatch.setitem(renames.CLASSES, f"{made}Former", made)
+    assert main(["fit", "made-digits", *SMALL, "--trainer.callbacks+=lab.training.StopOnNaN"]) == 0
+    (config,) = own_runs.glob("made-digits/*/config.yaml")
+    written = config.read_text()
+    assert "lab.training.callbacks.StopOnNaN" in written
+    former = written.replace("lab.training.callbacks.", "lab.training.").replace(
+        f"{made}\n", f"{made}Former\n"
+    )
+    assert f"{made}Former" in former
+    config.write_text(former)
+    capsys.readouterr()
+    assert main(["fit", "made-digits", "--ckpt_path=last"]) == 0
+    shown = capsys.readouterr().out
+    assert "is finished" in shown and "Goes on" not in shown
