@@ -122,11 +122,11 @@ def app(args: list[str], page: str = "") -> int:
     )  # fmt: skip
     options, args = parser.parse_known_args(args)
     if options.host:
-        from lab.hall import NAMES
+        from lab.proxy import NAMES
 
         os.environ[NAMES] = ",".join([*filter(None, [os.environ.get(NAMES)]), *options.host])
     if options.processes != 1:
-        return hall(options.processes, args, page)
+        return serve_processes(options.processes, args, page)
     if not (script := Path(__file__).parent.parent / "app.py").is_file():
         raise UserError(f"There is no {script}: install Lectern again.")
     if sentence := other_app(script):
@@ -175,9 +175,9 @@ def lecture(args: list[str]) -> int | None:
     return app(rest, read.link(0))
 
 
-def hall(count: int, args: list[str], page: str) -> int:
+def serve_processes(count: int, args: list[str], page: str) -> int:
     """The dashboard by `count` processes behind nginx; `args` are streamlit's options for each of them."""
-    from lab.hall import Hall, base_path
+    from lab.proxy import ServerPool, base_path
 
     parser = Parser(prog="lab app", add_help=False, allow_abbrev=False)
     parser.add_argument("--server.address", dest="address", default="localhost")
@@ -188,7 +188,7 @@ def hall(count: int, args: list[str], page: str) -> int:
     options, args = parser.parse_known_args(args)
     if not 1 <= count <= 64:
         raise UserError(f"--processes runs from 1 to 64, not {count}: one a core is right.")
-    Hall(count, options.address, options.port, args, base_path(options.base)).serve(page)
+    ServerPool(count, options.address, options.port, args, base_path(options.base)).serve(page)
     return 0
 
 

@@ -24,7 +24,7 @@ from hypothesis import strategies as st
 
 from datamodules import fetch
 from datamodules.base import DataModule
-from lab import hall, lecture, sizes, untrusted
+from lab import lecture, proxy, sizes, untrusted
 from lab.__main__ import main
 from lab.experiments import FAMILIES, catalog, find
 from lab.ui.server import serve
@@ -222,7 +222,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         (tmp_path / folder).mkdir()
         monkeypatch.setenv(variable, str(tmp_path / folder))
     monkeypatch.setattr(serve, "run", lambda args, page: 0)
-    monkeypatch.setattr(hall.Hall, "serve", lambda self, page: None)
+    monkeypatch.setattr(proxy.ServerPool, "serve", lambda self, page: None)
     monkeypatch.setattr(sizes, "MOST", 8)  # larger ones take long
     monkeypatch.chdir(here)
     before = resource.getrlimit(resource.RLIMIT_AS)

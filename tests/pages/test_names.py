@@ -17,7 +17,7 @@ from streamlit import config
 
 from lab import commands
 from lab.errors import UserError
-from lab.hall import DOOR, NAMES, base_path
+from lab.proxy import NAMES, PROXY_ADDRESS, base_path
 from lab.ui.server import asgi, routes
 from lab.ui.session import access
 
@@ -41,7 +41,7 @@ STRANGE = [
 def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
     """Sets where the dashboard listens, what it was told, and its path."""
     before = {name: config.get_option(name) for name in ("server.address", "server.baseUrlPath")}
-    monkeypatch.delenv(DOOR, raising=False)
+    monkeypatch.delenv(PROXY_ADDRESS, raising=False)
     monkeypatch.delenv(NAMES, raising=False)
 
     def serve(address: str = "localhost", *names: str, base: str = "") -> None:
@@ -155,7 +155,7 @@ def test_behind_a_proxy_on_this_machine_names_are_told(
         assert asks.get("/", headers={"x-forwarded-host": name}).status_code == status
     through = {"host": "127.0.0.1:8501", "x-forwarded-host": "hall.example", "origin": "https://hall.example"}
     assert heard(asks, through) and not heard(asks, through | {"origin": "https://evil.test"})
-    monkeypatch.setenv(DOOR, "0.0.0.0")  # behind `--processes` what counts is where the door listens
+    monkeypatch.setenv(PROXY_ADDRESS, "0.0.0.0")  # with `--processes`: where the proxy listens
     assert access.ours("192.0.2.7:8501") and not access.ours("evil.test")
 
 
@@ -171,7 +171,7 @@ def test_the_dashboard_has_these_walls() -> None:
 def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[object, ...]]:
     """What `lab app` would serve."""
     begun: list[tuple[object, ...]] = []
-    monkeypatch.setattr(commands, "hall", lambda *given: begun.append(given) or 0)
+    monkeypatch.setattr(commands, "serve_processes", lambda *given: begun.append(given) or 0)
     monkeypatch.delenv(NAMES, raising=False)
     monkeypatch.setenv(NAMES, "")
     return begun

@@ -98,7 +98,7 @@ def hall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Path]]
     place = tmp_path_factory.mktemp("hall")
     forgets = "--processes=2", "--server.disconnectedSessionTTL=1"
     with serve(place / "runs", place / "log.txt", 0, *forgets, base=BASE) as address:
-        yield address, place / "runs" / ".hall" / str(urlsplit(address).port) / "processes.json"
+        yield address, place / "runs" / ".proxy" / str(urlsplit(address).port) / "processes.json"
 
 
 def connected(tab: Any, so: bool = True) -> None:
@@ -160,7 +160,7 @@ def test_a_tab_goes_on_in_another_process_when_its_own_is_killed(
     visit = Visit(browser, address)
     tab = visit.open(ROOM)
     own = next(c["value"] for c in visit.context.cookies() if c["name"] == "lectern_process")
-    process = psutil.Process(json.loads(known.read_text())["others"][1 + int(own)][0])  # after the door
+    process = psutil.Process(json.loads(known.read_text())["others"][1 + int(own)][0])  # after nginx
     process.kill()
     process.wait(30)
     tab.wait_for_timeout(1000)  # the browser has seen it

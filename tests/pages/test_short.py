@@ -33,7 +33,7 @@ def client() -> TestClient:
 
 @pytest.fixture
 def served_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(access.DOOR, "0.0.0.0")
+    monkeypatch.setenv(access.PROXY_ADDRESS, "0.0.0.0")
     monkeypatch.setattr(short_links, "network_address", lambda: "192.0.2.7")
 
 
@@ -208,7 +208,7 @@ def address(client: TestClient, **headers: str) -> str | None:
 def test_on_this_machine_alone_there_is_no_address(
     client: TestClient, host: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv(access.DOOR, raising=False)
+    monkeypatch.delenv(access.PROXY_ADDRESS, raising=False)
     before = config.get_option("server.address")
     config.set_option("server.address", "localhost")
     try:

@@ -26,7 +26,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from datamodules import sheet
 from lab.experiments import runs_folder
-from lab.hall import DOOR, NAMES, base_path
+from lab.proxy import NAMES, PROXY_ADDRESS, base_path
 
 SERVED = "Lectern is served beyond this machine: training and files of one's own are closed"
 SLOW = 0.5  # seconds that a wrong password takes, one after the other for all readers
@@ -49,8 +49,8 @@ HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 
 
 def address() -> str:
-    """Where the dashboard listens; behind a door (`lab app --processes`) what counts is where that does."""
-    return os.environ.get(DOOR) or config.get_option("server.address") or ""
+    """Where the dashboard listens; behind a proxy (`lab app --processes`) what counts is where that does."""
+    return os.environ.get(PROXY_ADDRESS) or config.get_option("server.address") or ""
 
 
 def base() -> str:

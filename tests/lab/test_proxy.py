@@ -20,7 +20,7 @@ from unittest.mock import Mock
 import psutil
 import pytest
 
-from lab import commands, hall
+from lab import commands, proxy
 from lab.errors import UserError
 from lab.ui.browser import components
 from lab.ui.server.client import Session
@@ -36,14 +36,14 @@ def test_without_nginx_one_sentence_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(proxy.shutil, "which", lambda *_, **__: None)
     with pytest.raises(UserError, match="apt install nginx"):
         commands.app(["--processes", "2"])
 
 
 def test_a_port_that_is_taken_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
+    monkeypatch.setattr(proxy.shutil, "which", lambda *_, **__: "/bin/true")
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(UserError, match=f"Port {port} at localhost is taken"):
@@ -56,49 +56,49 @@ LISTENS = (
 
 
 @pytest.mark.parametrize("alive", [False, True])
-def test_the_next_hall_ends_what_a_killed_one_has_left(
+def test_the_next_pool_ends_what_a_killed_one_has_left(
     alive: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Its door holds the port. Who has got such a number since stays, and so does a hall that lives."""
+    """Its nginx holds the port. Who has got such a number since stays, and so does a pool that lives."""
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
-    (port,) = hall.free_ports(1)
-    door = subprocess.Popen([sys.executable, "-c", LISTENS, str(port)])
+    monkeypatch.setattr(proxy.shutil, "which", lambda *_, **__: "/bin/true")
+    (port,) = proxy.free_ports(1)
+    nginx = subprocess.Popen([sys.executable, "-c", LISTENS, str(port)])
     other = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     try:
-        while hall.can_bind("127.0.0.1", port):
+        while proxy.can_bind("127.0.0.1", port):
             time.sleep(0.05)
-        folder = tmp_path / ".hall" / str(port)
+        folder = tmp_path / ".proxy" / str(port)
         folder.mkdir(parents=True)
-        own = hall.stamp(os.getpid())
+        own = proxy.process_stamp(os.getpid())
         killed = own if alive else (own[0], own[1] - 1)
-        left = [hall.stamp(door.pid), (other.pid, 1.0), (-1, 0.0), "x", None]
-        (folder / hall.LEFT).write_text(json.dumps({"hall": killed, "others": left}))
+        left = [proxy.process_stamp(nginx.pid), (other.pid, 1.0), (-1, 0.0), "x", None]
+        (folder / proxy.PIDS_FILE).write_text(json.dumps({"parent": killed, "others": left}))
         if alive:
             with pytest.raises(UserError, match="is taken"):
-                hall.Hall(2, "localhost", port, [])
-            assert door.poll() is None
+                proxy.ServerPool(2, "localhost", port, [])
+            assert nginx.poll() is None
         else:
-            hall.Hall(2, "localhost", port, [])
-            assert door.wait(10) is not None  # and the port is free
+            proxy.ServerPool(2, "localhost", port, [])
+            assert nginx.wait(10) is not None  # and the port is free
         assert other.poll() is None
     finally:
-        for process in (door, other):
+        for process in (nginx, other):
             process.kill()
             process.wait()
 
 
-def test_a_hall_writes_down_who_belongs_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_pool_writes_down_who_belongs_to_it(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
-    monkeypatch.setattr(hall.subprocess, "Popen", lambda *_, **__: Mock(pid=os.getpid()))
-    made = hall.Hall(2, "localhost", hall.free_ports(1)[0], [])
+    monkeypatch.setattr(proxy.shutil, "which", lambda *_, **__: "/bin/true")
+    monkeypatch.setattr(proxy.subprocess, "Popen", lambda *_, **__: Mock(pid=os.getpid()))
+    made = proxy.ServerPool(2, "localhost", proxy.free_ports(1)[0], [])
     for number in (0, 1):
         made.start(number)
-    known = json.loads((made.folder / hall.LEFT).read_text())
-    assert known["others"] == [known["hall"]] * 2 == [[*hall.stamp(os.getpid())]] * 2
+    known = json.loads((made.folder / proxy.PIDS_FILE).read_text())
+    assert known["others"] == [known["parent"]] * 2 == [[*proxy.process_stamp(os.getpid())]] * 2
     made.stop()
-    assert not (made.folder / hall.LEFT).exists()
+    assert not (made.folder / proxy.PIDS_FILE).exists()
 
 
 STUB = """
@@ -128,14 +128,14 @@ def test_a_number_of_processes_that_makes_no_sense(count: str) -> None:
         commands.app([f"--processes={count}"])
 
 
-def test_behind_a_door_what_counts_is_where_the_door_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_behind_a_proxy_what_counts_is_where_the_proxy_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     for address, others in (
         ("0.0.0.0", True),
         ("192.0.2.7", True),
         ("localhost", False),
         ("127.0.0.1", False),
     ):
-        monkeypatch.setenv(access.DOOR, address)
+        monkeypatch.setenv(access.PROXY_ADDRESS, address)
         assert access.beyond() is others
 
 
@@ -143,8 +143,8 @@ def test_told_to_end_while_a_process_starts_it_knows_that_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(hall.shutil, "which", lambda *_, **__: "/bin/true")
-    monkeypatch.setattr(hall, "healthy", lambda *_, **__: False)
+    monkeypatch.setattr(proxy.shutil, "which", lambda *_, **__: "/bin/true")
+    monkeypatch.setattr(proxy, "is_healthy", lambda *_, **__: False)
     begun = []
 
     def start(*_: object, **__: object) -> Mock:
@@ -152,11 +152,11 @@ def test_told_to_end_while_a_process_starts_it_knows_that_process(
         os.kill(os.getpid(), signal.SIGTERM)
         return begun[-1]
 
-    monkeypatch.setattr(hall.subprocess, "Popen", start)
+    monkeypatch.setattr(proxy.subprocess, "Popen", start)
     before = signal.getsignal(signal.SIGTERM)
     try:
         with pytest.raises(SystemExit):
-            hall.Hall(2, "localhost", hall.free_ports(1)[0], []).serve()
+            proxy.ServerPool(2, "localhost", proxy.free_ports(1)[0], []).serve()
     finally:
         signal.signal(signal.SIGTERM, before)
     assert begun and all(process.terminate.called for process in begun)
@@ -172,11 +172,11 @@ def test_told_to_end_while_a_process_starts_it_knows_that_process(
     ],
 )
 def test_places(address: str, listen: list[str]) -> None:
-    assert hall.places(address, 8501) == listen
+    assert proxy.listen_addresses(address, 8501) == listen
 
 
 def test_readers_are_told_apart_by_a_cookie_alone(tmp_path: Path) -> None:
-    text = hall.settings(tmp_path, [9001, 9002, 9003], "0.0.0.0", 8501)
+    text = proxy.settings(tmp_path, [9001, 9002, 9003], "0.0.0.0", 8501)
     assert "ip_hash" not in text and "remote_addr" not in text
     assert text.count("    upstream process") == 3 and text.count(" backup;") == 6
     assert "map $cookie_lectern_process $lectern" in text and '"2 2" "";' in text
@@ -185,9 +185,9 @@ def test_readers_are_told_apart_by_a_cookie_alone(tmp_path: Path) -> None:
 @needs_nginx
 @pytest.mark.parametrize("address", ["localhost", "0.0.0.0"])
 def test_nginx_understands_the_settings(tmp_path: Path, address: str) -> None:
-    (port, *ports) = hall.free_ports(4)
+    (port, *ports) = proxy.free_ports(4)
     path = tmp_path / "nginx.conf"
-    path.write_text(hall.settings(tmp_path, ports, address, port))
+    path.write_text(proxy.settings(tmp_path, ports, address, port))
     done = subprocess.run(
         [str(NGINX), "-t", "-p", str(tmp_path), "-c", str(path)], capture_output=True, text=True
     )
@@ -203,7 +203,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, subproc
     if NGINX is None:
         pytest.skip("nginx is not here")
     folder = tmp_path_factory.mktemp("hall")
-    (port,) = hall.free_ports(1)
+    (port,) = proxy.free_ports(1)
     with open(folder / "log", "wb") as log:
         command = subprocess.Popen(
             [
@@ -222,7 +222,7 @@ def two(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, subproc
         )
     try:
         end = time.monotonic() + 300
-        while b"is served by" not in (folder / "log").read_bytes():  # its own looks at the door are over
+        while b"is served by" not in (folder / "log").read_bytes():  # its own looks at the nginx are over
             assert command.poll() is None and time.monotonic() < end, (folder / "log").read_text()
             time.sleep(0.2)
         yield f"http://127.0.0.1:{port}", command, folder
@@ -287,7 +287,7 @@ def test_large_files_come_smaller_and_once(two: tuple[str, subprocess.Popen[byte
     body, headers = ask(f"{address}/{components.PLOTLY}", encoding="gzip")
     assert headers["Content-Encoding"] == "gzip" and "immutable" in headers["Cache-Control"]
     assert gzip.decompress(body) == ask(f"{address}/{components.PLOTLY}")[0]
-    assert [p for p in (folder / "runs" / ".hall").glob("*/cache/**/*") if p.stat().st_size > 1_000_000]
+    assert [p for p in (folder / "runs" / ".proxy").glob("*/cache/**/*") if p.stat().st_size > 1_000_000]
 
 
 @pytest.mark.heavy

@@ -1,4 +1,4 @@
-"""`lab app --processes N`: a hall of readers, served by N processes behind nginx.
+"""`lab app --processes N`: a lecture hall of readers, served by N processes behind nginx.
 
 A process of Python uses about one core. Each reader belongs to one of them by a cookie, never by address,
 since a class sits behind one router. What readers share (runs, their queue, locks, short links) are files,
@@ -27,18 +27,17 @@ from lab import files
 from lab.errors import UserError
 from lab.experiments import runs_folder
 
-DOOR = (
-    "LECTERN_DOOR"  # names the address that the door listens at: the processes themselves listen here alone
-)
+# Environment of the processes: the address that the proxy listens at; they themselves listen here alone.
+PROXY_ADDRESS = "LECTERN_PROXY_ADDRESS"
 NAMES = "LECTERN_NAMES"  # names by which readers come, through a proxy too: `lab app --host` adds to them
-LEFT = "processes.json"  # in the folder of a hall: who belongs to it
+PIDS_FILE = "processes.json"  # in the folder of a proxy: who belongs to it
 NGINX = "`lab app --processes` needs nginx before the processes: `apt install nginx` or `brew install nginx`."
 START_LIMIT = 180.0  # seconds that a process may take until it answers
 STOP_LIMIT = 10.0  # seconds that it may take to end
 
 # What nginx is told; see https://nginx.org/en/docs/ for each word.
 SETTINGS = """\
-# The door of Lectern, before {count} processes. `lab app --processes {count}` writes this file at each start.
+# Proxy of Lectern, before {count} processes. `lab app --processes {count}` writes this file at each start.
 
 daemon off;
 worker_processes 1;  # it turns pages over, it computes nothing
@@ -142,12 +141,12 @@ def settings(folder: Path, ports: Sequence[int], address: str, port: int, base: 
         chosen=lines(*(f"{n} process{n};" for n, _ in numbered), indent=8),
         answered=lines(*(f'"~:{p}$" {n};' for n, p in numbered), indent=8),
         known=lines(*(f'"{n} {n}" "";' for n, _ in numbered), indent=8),
-        listen=lines(*(f"listen {place};" for place in places(address, port)), indent=8),
+        listen=lines(*(f"listen {place};" for place in listen_addresses(address, port)), indent=8),
     )
 
 
 def base_path(said: str) -> str:
-    """What `--server.baseUrlPath` says, as addresses have it: "/lab"; "" where it says nothing.
+    """The path of `--server.baseUrlPath`, as addresses have it: "/lab"; "" where it says nothing.
 
     Raises:
         UserError: it is no path of letters, digits, ".", "_", "~" and "-".
@@ -158,8 +157,8 @@ def base_path(said: str) -> str:
     return "".join(f"/{step}" for step in steps)
 
 
-def places(address: str, port: int) -> list[str]:
-    """Where nginx listens, as it spells it."""
+def listen_addresses(address: str, port: int) -> list[str]:
+    """Addresses at which nginx listens, as it spells them."""
     if address == "localhost":
         return [f"127.0.0.1:{port}", *([f"[::1]:{port}"] if can_bind("::1", port) else [])]
     bare = address.strip("[]")
@@ -179,8 +178,8 @@ def can_bind(address: str, port: int) -> bool:
     return True
 
 
-class Hall:
-    """N processes and their door; `serve` returns when they have ended."""
+class ServerPool:
+    """N processes and the proxy before them; `serve` returns when they have ended."""
 
     def __init__(self, count: int, address: str, port: int, args: Sequence[str], base: str = "") -> None:
         """
@@ -194,15 +193,15 @@ class Hall:
         self.nginx = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/usr/local/sbin")
         if self.nginx is None:
             raise UserError(NGINX)
-        self.folder = runs_folder() / ".hall" / str(port)
+        self.folder = runs_folder() / ".proxy" / str(port)
         self.folder.mkdir(parents=True, exist_ok=True)
-        end_left(self.folder / LEFT)
+        end_leftovers(self.folder / PIDS_FILE)
         if not can_bind("127.0.0.1" if address == "localhost" else address.strip("[]"), port):
             raise UserError(f"Port {port} at {address} is taken, or not ours: choose another --server.port.")
         self.address, self.port, self.args, self.base = address, port, list(args), base
         self.ports = free_ports(count)
         self.processes: dict[int, subprocess.Popen[bytes]] = {}
-        self.door: subprocess.Popen[bytes] | None = None
+        self.nginx_process: subprocess.Popen[bytes] | None = None
         self.ended = False
         self.secret = secrets.token_hex(32)  # one for all: what one process signs, another knows
 
@@ -218,7 +217,7 @@ class Hall:
                 self.start(number)
             for number in range(len(self.ports)):
                 self.wait_for(number)
-            self.open_door(page)
+            self.start_nginx(page)
             while True:
                 self.watch()
                 time.sleep(0.5)
@@ -241,19 +240,19 @@ class Hall:
             env={
                 "OMP_NUM_THREADS": str(threads),
                 **os.environ,
-                DOOR: self.address,
+                PROXY_ADDRESS: self.address,
                 "LECTERN_RUNS": str(runs_folder()),
                 "STREAMLIT_SERVER_COOKIE_SECRET": self.secret,
             },
             stdout=None if number == 0 else subprocess.DEVNULL,  # all would say the same
         )
-        self.note()
+        self.write_pids()
 
-    def note(self) -> None:
-        """Write down who belongs to this hall: the next one ends whoever is left of it."""
-        everyone = [p.pid for p in (self.door, *self.processes.values()) if p is not None]
-        known = {"hall": stamp(os.getpid()), "others": [stamp(pid) for pid in everyone]}
-        files.write(self.folder / LEFT, json.dumps(known).encode())
+    def write_pids(self) -> None:
+        """Write down who belongs to this pool: the next one ends whoever is left of it."""
+        everyone = [p.pid for p in (self.nginx_process, *self.processes.values()) if p is not None]
+        known = {"parent": process_stamp(os.getpid()), "others": [process_stamp(pid) for pid in everyone]}
+        files.write(self.folder / PIDS_FILE, json.dumps(known).encode())
 
     def wait_for(self, number: int) -> None:
         """
@@ -261,24 +260,24 @@ class Hall:
             UserError: the process has ended, or does not answer within `START_LIMIT`.
         """
         end = time.monotonic() + START_LIMIT
-        while not healthy(self.ports[number], base=self.base):
+        while not is_healthy(self.ports[number], base=self.base):
             if self.processes[number].poll() is not None or time.monotonic() > end:
                 raise UserError(
                     f"Process {number} of {len(self.ports)} did not start; its sentences stand above."
                 )
-            self.heed()
+            self.exit_if_ended()
             time.sleep(0.2)
 
-    def open_door(self, page: str) -> None:
+    def start_nginx(self, page: str) -> None:
         path = self.folder / "nginx.conf"
         text = settings(self.folder, self.ports, self.address, self.port, self.base)
         path.write_text(text, encoding="utf-8")
-        self.door = subprocess.Popen(
+        self.nginx_process = subprocess.Popen(
             [str(self.nginx), "-e", "stderr", "-p", str(self.folder), "-c", str(path)]
         )
-        self.note()
+        self.write_pids()
         shown = "localhost" if self.address in ("0.0.0.0", "::", "localhost") else self.address
-        while not healthy(self.port, "127.0.0.1" if shown == "localhost" else shown, self.base):
+        while not is_healthy(self.port, "127.0.0.1" if shown == "localhost" else shown, self.base):
             self.watch()
             time.sleep(0.1)
         print(
@@ -288,19 +287,19 @@ class Hall:
         )
         print(f"nginx stands before them, as {path} says.", flush=True)
 
-    def heed(self) -> None:
+    def exit_if_ended(self) -> None:
         if self.ended:
             sys.exit(0)
 
     def watch(self) -> None:
-        """A process that has ended begins again; without the door all end.
+        """A process that has ended begins again; without nginx all end.
 
         Raises:
             UserError: nginx has ended.
             SystemExit: `end` was called.
         """
-        self.heed()
-        if self.door and self.door.poll() is not None:
+        self.exit_if_ended()
+        if self.nginx_process and self.nginx_process.poll() is not None:
             raise UserError("nginx has ended; what it said stands above.")
         for number, process in self.processes.items():
             if process.poll() is not None:
@@ -308,7 +307,7 @@ class Hall:
                 self.start(number)
 
     def stop(self) -> None:
-        everyone = [p for p in (self.door, *self.processes.values()) if p is not None]
+        everyone = [p for p in (self.nginx_process, *self.processes.values()) if p is not None]
         for process in everyone:
             process.terminate()
         end = time.monotonic() + STOP_LIMIT
@@ -318,10 +317,10 @@ class Hall:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        (self.folder / LEFT).unlink(missing_ok=True)
+        (self.folder / PIDS_FILE).unlink(missing_ok=True)
 
 
-def stamp(pid: int) -> tuple[int, float]:
+def process_stamp(pid: int) -> tuple[int, float]:
     """A process as it is known again: its number, and when it began, since numbers are used anew."""
     try:
         return pid, psutil.Process(pid).create_time()
@@ -329,7 +328,7 @@ def stamp(pid: int) -> tuple[int, float]:
         return pid, 0.0
 
 
-def process_of(known: Any) -> psutil.Process | None:
+def live_process(known: Any) -> psutil.Process | None:
     """The process with this stamp, if it lives."""
     try:
         pid, created = known
@@ -340,22 +339,22 @@ def process_of(known: Any) -> psutil.Process | None:
     return process if alive else None
 
 
-def end_left(path: Path) -> None:
-    """End what a hall has left that was killed before it could end its door and processes itself.
+def end_leftovers(path: Path) -> None:
+    """End what a pool has left that was killed before it could end nginx and its processes itself.
 
     Args:
-        path: where that hall wrote them down; one that lives is left alone.
+        path: where that pool wrote them down; one that lives is left alone.
     """
     try:
         known = json.loads(path.read_text(encoding="utf-8"))
-        hall, others = known["hall"], list(known["others"])
+        parent, others = known["parent"], list(known["others"])
     except (OSError, ValueError, KeyError, TypeError):
         return
-    if process_of(hall) is not None:
+    if live_process(parent) is not None:
         return
-    left = [process for other in others if (process := process_of(other)) is not None]
+    left = [process for other in others if (process := live_process(other)) is not None]
     if left:
-        print(f"Ending {len(left)} processes that were left when the last hall was killed.", flush=True)
+        print(f"Ending {len(left)} processes that were left when the last server was killed.", flush=True)
     for process in left:
         with suppress(psutil.NoSuchProcess):
             process.terminate()
@@ -375,7 +374,7 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def healthy(port: int, host: str = "127.0.0.1", base: str = "") -> bool:
+def is_healthy(port: int, host: str = "127.0.0.1", base: str = "") -> bool:
     try:
         with urllib.request.urlopen(f"http://{host}:{port}{base}/_stcore/health", timeout=5) as answer:
             return bool(answer.status == 200)
