@@ -29,7 +29,13 @@ GRAPH: dict[str, str] = {}
 
 LATENT: dict[str, str] = {}
 
-FLOW: dict[str, str] = {}
+FLOW: dict[str, str] = {
+    "modules.flow.maf.MaskedFlow": "modules.flow.maf.MAF",
+    "modules.flow.maf.InverseFlow": "modules.flow.maf.IAF",
+    "modules.flow.coupling.SplineFlow": "modules.flow.coupling.NSF",
+    "modules.flow.coupling.LogisticFlow": "modules.flow.coupling.FlowPlusPlus",
+    "modules.flow.neural.NeuralFlow": "modules.flow.naf.NAF",
+}
 
 ADVERSARIAL: dict[str, str] = {}
 
@@ -50,6 +56,7 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     # graph
     # latent
     # flow
+    "modules.flow.coupling.RealNVP": {"start": "init_std"},
     # adversarial
     # diffusion
 }

@@ -309,13 +309,13 @@ MEMBERS: dict[str, list[Member]] = {
             "coupling.LinearFlow": {},
             "coupling.NICE": {"layers": 2, "hidden": [4]},
             "coupling.RealNVP": {"layers": 2, "hidden": [4], "permute": True},
-            "coupling.SplineFlow": {"layers": 2, "hidden": [4], "bins": 3},
-            "coupling.LogisticFlow": {"layers": 2, "hidden": [4], "components": 3},
+            "coupling.NSF": {"layers": 2, "hidden": [4], "bins": 3},
+            "coupling.FlowPlusPlus": {"layers": 2, "hidden": [4], "components": 3},
             "hint.HINT": {"layers": 2, "hidden": [8]},
-            "neural.NeuralFlow": {"layers": 2, "hidden": [8], "units": 2},
+            "naf.NAF": {"layers": 2, "hidden": [8], "units": 2},
             "cnf.CNF": {"hidden": [4], "steps": 2},
             "iresnet.IResNet": {"blocks": 2, "hidden": [4]},
-            "maf.MaskedFlow": {"layers": 2, "hidden": [8]},
+            "maf.MAF": {"layers": 2, "hidden": [8]},
             "planar.PlanarFlow": {"layers": 2},
         }.items()
     },
@@ -448,7 +448,7 @@ MEMBERS: dict[str, list[Member]] = {
         for more in ({}, {"history": 12}, {"smoothing": 0.9, "noise": 0.1, "best": 0.5, "seeking": 0.1})
     ],
     "modules.adversarial.veegan.VEEGAN": [game({"hidden": [4]}, POINTS)],
-    "modules.flow.maf.InverseFlow": [flow({"layers": 2, "hidden": [8]})],
+    "modules.flow.maf.IAF": [flow({"layers": 2, "hidden": [8]})],
     "modules.flow.planar.RadialFlow": [flow({"layers": 2})],
 }
 

@@ -26,7 +26,7 @@ from modules.diffusion.ddpm import DDPM
 from modules.diffusion.flow_matching import FlowMatching, energy_distance
 from modules.diffusion.learned import Diffusion
 from modules.flow.cnf import solve
-from modules.flow.coupling import SplineFlow
+from modules.flow.coupling import NSF
 
 SHAPES: tuple[points.Shape, ...] = ("moons", "spirals", "checkerboard", "pinwheel")
 BATCH, RATE, DECAY = 512, 2e-3, 0.995
@@ -40,7 +40,7 @@ ASKED: dict[str, Callable[[float], Module]] = {
     "noise ε, cosine": lambda scale: DDPM(scale=scale, noise_schedule="cosine"),
     "velocity v, cosine": lambda scale: DDPM(scale=scale, noise_schedule="cosine", target="v"),
     "straight lines": lambda scale: FlowMatching(scale=scale),
-    "no diffusion: splines": lambda scale: SplineFlow(layers=4, hidden=[64, 64], bins=8, bound=4.0),
+    "no diffusion: splines": lambda scale: NSF(layers=4, hidden=[64, 64], bins=8, bound=4.0),
 }
 
 
@@ -61,7 +61,7 @@ def of_shape(shape: points.Shape, steps: int, count: int) -> Iterator[Row]:
         nll = -log_prob(model, test[:500])
         error = float(nll.std()) / math.sqrt(len(nll))
         generator = torch.Generator().manual_seed(2)
-        knobs: dict[str, Any] = {} if isinstance(model, SplineFlow) else {"steps": HOPS}
+        knobs: dict[str, Any] = {} if isinstance(model, NSF) else {"steps": HOPS}
         made = model.sample(count, generator=generator, **knobs)  # type: ignore[operator]
         note = f"± {error:.3f}, energy distance {1000 * float(energy_distance(made, test)):.1f}e-3"
         if isinstance(model, Diffusion):
@@ -99,7 +99,7 @@ def trained(
 
 def log_prob(model: Module, x: Tensor) -> Tensor:
     """log p (N,) of points (N, 2) in the data's units: of a chain as it is before its first step."""
-    if isinstance(model, SplineFlow):
+    if isinstance(model, NSF):
         with torch.no_grad():
             return model.log_prob(x)
     if isinstance(model, FlowMatching):

@@ -27,23 +27,23 @@ from lab.bench.denoising import trained
 from lab.bench.digit_games import of_seeds
 from lab.bench.timing import Row
 from lab.seeding import seeded
-from modules.flow.coupling import NICE, RealNVP, SplineFlow
+from modules.flow.coupling import NICE, NSF, RealNVP
 from modules.flow.dequantize import bits_per_dim
 from modules.flow.flow import Flow
 from modules.flow.glow import Glow
-from modules.flow.maf import MaskedFlow
+from modules.flow.maf import MAF
 
 SEEDS = 3
 SHAPES: tuple[points.Shape, ...] = ("moons", "ring8")
-COUPLINGS: dict[str, Callable[..., Flow]] = {"additive": NICE, "affine": RealNVP, "spline": SplineFlow}
+COUPLINGS: dict[str, Callable[..., Flow]] = {"additive": NICE, "affine": RealNVP, "spline": NSF}
 DEPTHS = (2, 4, 8)
 TABLES: dict[str, Callable[..., tuple[Any, Any]]] = {
     "breast cancer": datasets.load_breast_cancer, "wine": datasets.load_wine, "irises": datasets.load_iris,
 }  # fmt: skip
 OF_TABLES: dict[str, Callable[[int], Flow]] = {
     "affine couplings": lambda d: RealNVP((d,), layers=6, hidden=[32], permute=True),
-    "spline couplings": lambda d: SplineFlow((d,), layers=4, hidden=[32], permute=True),
-    "MAF": lambda d: MaskedFlow((d,), layers=3, hidden=[64]),
+    "spline couplings": lambda d: NSF((d,), layers=4, hidden=[32], permute=True),
+    "MAF": lambda d: MAF((d,), layers=3, hidden=[64]),
 }
 # of equal cost for the smaller pictures: six steps a level, or twelve at one
 GLOWS: dict[str, dict[str, Any]] = {

@@ -13,17 +13,17 @@ from datamodules.points import Points, Shape
 from lab.bench.timing import NAN, Row, interleaved, paired_row
 from modules.flow.coupling import RealNVP
 from modules.flow.flow import Flow
-from modules.flow.maf import InverseFlow, MaskedFlow
+from modules.flow.maf import IAF, MAF
 
 TOYS: tuple[Shape, ...] = ("moons", "rings", "spirals", "checkerboard", "eight_gaussians", "pinwheel")
 INSTALL = "no peer here: pip install -c constraints.txt -e '.[peers]'"
 
 
-def ours(name: str, dims: int, layers: int, hidden: list[int], start: float = 0.0) -> Flow:
-    """MAF with affine or spline maps; RealNVP, by its `start`."""
+def ours(name: str, dims: int, layers: int, hidden: list[int], init_std: float = 0.0) -> Flow:
+    """MAF with affine or spline maps; RealNVP, by its `init_std`."""
     if name == "RealNVP":
-        return RealNVP((dims,), layers=layers, hidden=hidden, start=start)
-    return MaskedFlow((dims,), layers=layers, hidden=hidden, spline=name == "spline MAF", bins=8, bound=5.0)
+        return RealNVP((dims,), layers=layers, hidden=hidden, init_std=init_std)
+    return MAF((dims,), layers=layers, hidden=hidden, spline=name == "spline MAF", bins=8, bound=5.0)
 
 
 def zukos(name: str, dims: int, layers: int, hidden: list[int]) -> Any:
@@ -126,29 +126,29 @@ def densities(quick: bool) -> list[Row]:
     steps, hidden, seeds = (3, [8], range(1)) if quick else (2000, [64, 64], range(3))
     rows = []
     for name in ("MAF", "RealNVP", "spline MAF"):
-        starts = (0.0, 0.1) if name == "RealNVP" else (0.0,)
+        stds = (0.0, 0.1) if name == "RealNVP" else (0.0,)
         for toy in TOYS[:1] if quick else TOYS:
-            mine: dict[float, list[float]] = {start: [] for start in starts}
+            mine: dict[float, list[float]] = {std: [] for std in stds}
             theirs: list[float] = []
             for seed in seeds:
                 data = Points(toy, seed=seed, num_train=20_000, num_test=5000)
                 data.setup()
                 train, test = (part[torch.arange(len(part))][0] for part in (data.train_set, data.test_set))
-                for start, found in mine.items():
+                for std, nlls in mine.items():
                     torch.manual_seed(seed)
-                    model = ours(name, 2, 5, hidden, start)
-                    found.append(reached(model.distribution, list(model.parameters()), train, test, steps))
+                    model = ours(name, 2, 5, hidden, std)
+                    nlls.append(reached(model.distribution, list(model.parameters()), train, test, steps))
                 try:
                     torch.manual_seed(seed)
                     peer = zukos(name, 2, 5, hidden)
                     theirs.append(reached(peer, list(peer.parameters()), train, test, steps))
                 except ImportError:
                     break  # one seed of ours says enough alone
-            for start, found in mine.items():
-                above = [m - t for m, t in zip(found, theirs, strict=True)] if theirs else [NAN]
+            for std, nlls in mine.items():
+                above = [m - t for m, t in zip(nlls, theirs, strict=True)] if theirs else [NAN]
                 case = f"{name}, NLL on {toy.replace('_', ' ')} above zuko's"
-                case += f", from last weights of deviation {start}" if start else ""
-                note = f"ours {fmean(found):.4f} nats"
+                case += f", from last weights of deviation {std}" if std else ""
+                note = f"ours {fmean(nlls):.4f} nats"
                 if theirs:
                     note += f", zuko's {fmean(theirs):.4f}; by seed {', '.join(f'{v:+.4f}' for v in above)}"
                 else:
@@ -183,7 +183,7 @@ def distilled(quick: bool) -> list[Row]:
     rows = []
     for dims, batch in [(4, 4)] if quick else [(64, 100), (256, 100), (64, 400), (256, 400)]:
         torch.manual_seed(0)
-        teacher, student = (kind((dims,), 5, [256, 256]) for kind in (MaskedFlow, InverseFlow))
+        teacher, student = (kind((dims,), 5, [256, 256]) for kind in (MAF, IAF))
         pairs = interleaved(partial(teacher.sample, batch), partial(student.sample, batch), repeats)
         case = f"{batch} samples, D = {dims}: teacher (MAF) over student (IAF)"
         note = f"networks: {dims} calls a layer against 1"

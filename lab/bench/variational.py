@@ -27,7 +27,7 @@ from lab.bench.timing import Row
 from lab.seeding import seeded
 from modules.flow.planar import PlanarFlow
 from modules.flow.posterior import TOYS
-from modules.flow.reverse_kl import fit, weighed
+from modules.flow.reverse_kl import fit, importance_estimates
 from modules.importance import effective_sample_size, log_mean_exp
 from modules.latent import variational
 from modules.latent.elbo import LinearGaussianPosterior
@@ -238,7 +238,7 @@ def two_modes(quick: bool) -> Iterator[Row]:
         for seed in range(seeds):
             flow = seeded(partial(PlanarFlow, (2,), 16, fit_data=False), seed)
             fit(flow, toy.log_joint, steps, 256, 1e-2, anneal=anneal, seed=seed, start=toy.log_prior)
-            gaps.append(log_p + weighed(flow.stack, noise, toy.log_joint)["kl"])
+            gaps.append(log_p + importance_estimates(flow.stack, noise, toy.log_joint)["kl"])
             with torch.no_grad():
                 left = float((flow.generate(noise)[0][:, 0] < 0).double().mean())
             rarer.append(min(left, 1 - left))

@@ -334,7 +334,7 @@ def layers_of(layer: nn.Module) -> Iterator[FlowLayer]:
 def of_flow(model: Flow) -> Readings:
     """The kind of layer with most parameters, of those with a network; how often it stands there."""
     told = torch.zeros(1, model.context_features) if model.context_features else None
-    x = model.sample(1, seed=0, context=told)
+    x = model.sample(1, generator=torch.Generator().manual_seed(0), context=told)
     calls = watched(model, lambda: model.log_prob(x, told))
     layers = [layer for layer in layers_of(model.stack) if parameters(layer)]
     layers = [layer for layer in layers if conditioner(layer) is not None] or layers
@@ -374,8 +374,13 @@ def by_weights(net: nn.Module) -> list[Call]:
     return [Call(name, m, (1, m.in_features), (1, m.out_features)) for name, m in dense]
 
 
+# what the boxes of a machine have no room for
+ABBREVIATED = {"MaskedAutoregressive": "MAF", "InverseAutoregressive": "IAF"}
+
+
 def spelled(name: str) -> str:
-    """RecursiveCoupling as "recursive coupling", MAF as it is."""
+    """RecursiveCoupling as "recursive coupling"; an abbreviation as it is."""
+    name = ABBREVIATED.get(name, name)
     words = "".join(f" {c}" if c.isupper() and not name.isupper() else c for c in name).split()
     return name if name.isupper() else " ".join(words).lower()
 

@@ -4,16 +4,16 @@ import torch
 from torch import Tensor
 
 from lab.seeding import seeded
-from modules.flow.maf import IAF, MAF
+from modules.flow.maf import InverseAutoregressive, MaskedAutoregressive
 from modules.flow.monotone import Affine
 
 HIDDEN = (32,)
 
 
-def layer(kind: type[MAF], features: int, seed: int) -> MAF:
+def layer(kind: type[MaskedAutoregressive], features: int, seed: int) -> MaskedAutoregressive:
     """A MAF or an IAF layer, both with the same random network for a seed, in double precision."""
 
-    def initialise() -> MAF:
+    def initialise() -> MaskedAutoregressive:
         made = kind(features, Affine(2.0), HIDDEN)
         for parameter in made.parameters():
             parameter.data.normal_(0, 0.45)
@@ -22,9 +22,9 @@ def layer(kind: type[MAF], features: int, seed: int) -> MAF:
     return seeded(initialise, seed).double().eval().requires_grad_(False)
 
 
-def both(features: int, seed: int) -> tuple[MAF, MAF]:
+def both(features: int, seed: int) -> tuple[MaskedAutoregressive, MaskedAutoregressive]:
     """MAF and IAF of the same network."""
-    return layer(MAF, features, seed), layer(IAF, features, seed)
+    return layer(MaskedAutoregressive, features, seed), layer(InverseAutoregressive, features, seed)
 
 
 def column(values: list[float]) -> Tensor:

@@ -10,7 +10,6 @@ References: [UDL] §10.2.7, figures 10.4 and 10.8; 11,685+38,610+8,160+610 = 59,
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -20,6 +19,7 @@ from torch import Tensor, nn
 from modules.base import require
 from modules.convolution.classifier import Classifier
 from modules.convolution.cnn1d import CNN1d
+from modules.mlp import mlp
 
 
 class MLP(Classifier):
@@ -47,11 +47,9 @@ class MLP(Classifier):
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
         require(1, image_shape=image_shape, hidden=[1, *hidden])
-        sizes = [prod(image_shape), *hidden]
-        layers: list[nn.Module] = [nn.Flatten()]  # (B, C, ...) -> (B, D)
-        for d_in, d_out in pairwise(sizes):
-            layers += [nn.Linear(d_in, d_out), nn.ReLU()]
-        self.set_layers(*layers, nn.Linear(sizes[-1], num_classes))
+        self.set_layers(
+            nn.Flatten(), *mlp([prod(image_shape), *hidden, num_classes])
+        )  # (B, C, ...) -> (B, D)
 
     @classmethod
     def from_convolution(cls, cnn: CNN1d) -> "MLP":
@@ -66,11 +64,13 @@ class MLP(Classifier):
             elif isinstance(layer, nn.Linear):
                 dense.append(layer)
         hidden = [layer.out_features for layer in dense[:-1]]
-        mlp = cls(image_shape=image_shape, num_classes=dense[-1].out_features, hidden=hidden)
-        mlp.to(dense[0].weight.dtype)
-        for mine, theirs in zip((m for m in mlp.layers if isinstance(m, nn.Linear)), dense, strict=True):
+        dense_model = cls(image_shape=image_shape, num_classes=dense[-1].out_features, hidden=hidden)
+        dense_model.to(dense[0].weight.dtype)
+        for mine, theirs in zip(
+            (m for m in dense_model.layers if isinstance(m, nn.Linear)), dense, strict=True
+        ):
             mine.load_state_dict(theirs.state_dict())
-        return mlp
+        return dense_model
 
 
 def as_linear(convolution: nn.Conv1d, width: int) -> nn.Linear:

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require
-from modules.flow.layer import Mapped
+from modules.flow.layer import ValueAndLogDet
 from modules.flow.monotone import Monotone
 
 
@@ -27,25 +27,25 @@ class PiecewiseLinear(Monotone):
     def __init__(self, bins: int = 5) -> None:
         super().__init__()
         require(1, bins=bins)
-        self.count = bins
+        self.bins = self.num_params = bins
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
         before = edges(phi)
-        c = (z.clamp(0, 1) * self.count).long().clamp(max=self.count - 1)  # counted from 0
+        c = (z.clamp(0, 1) * self.bins).long().clamp(max=self.bins - 1)  # counted from 0
         rise = pick(phi, c)
-        x = (pick(before, c) + (z * self.count - c) * rise).clamp(0, 1)  # rounded rises may sum to more
+        x = (pick(before, c) + (z * self.bins - c) * rise).clamp(0, 1)  # rounded rises may sum to more
         inside = (z >= 0) & (z <= 1)
-        return torch.where(inside, x, z), torch.where(inside, (rise * self.count).log(), 0.0)
+        return torch.where(inside, x, z), torch.where(inside, (rise * self.bins).log(), 0.0)
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
         before = edges(phi)
         c = bin_of(before, x)
         rise = pick(phi, c)
-        z = (c + ((x - pick(before, c)) / rise).clamp(0, 1)) / self.count
+        z = (c + ((x - pick(before, c)) / rise).clamp(0, 1)) / self.bins
         inside = (x >= 0) & (x <= 1)
-        return torch.where(inside, z, x), torch.where(inside, -(rise * self.count).log(), 0.0)
+        return torch.where(inside, z, x), torch.where(inside, -(rise * self.bins).log(), 0.0)
 
 
 class SquareRootBins(Monotone):
@@ -54,22 +54,22 @@ class SquareRootBins(Monotone):
     def __init__(self, bins: int = 5) -> None:
         super().__init__()
         require(1, bins=bins)
-        self.count = bins
+        self.bins = self.num_params = bins
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
         before = edges(phi.sqrt())
-        c = (z.clamp(0, 1) * self.count).long().clamp(max=self.count - 1)
+        c = (z.clamp(0, 1) * self.bins).long().clamp(max=self.bins - 1)
         inside = (z >= 0) & (z <= 1)
-        share = torch.where(inside, z * self.count - c, 0.5)  # of its bin; any number outside
+        share = torch.where(inside, z * self.bins - c, 0.5)  # of its bin; any number outside
         rise = pick(phi, c)
         tiny = torch.finfo(z.dtype).tiny
         root = (share * rise).clamp(min=tiny).sqrt()  # the slope is infinite at 0: keep its gradient finite
         tail = torch.where(z > 1, z - 1 + before[..., -1], z)
-        slope = (self.count * rise / (2 * root)).log()
+        slope = (self.bins * rise / (2 * root)).log()
         return torch.where(inside, pick(before, c) + root, tail), torch.where(inside, slope, 0.0)
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
         before = edges(phi.sqrt())
         c = bin_of(before, x)
@@ -77,9 +77,9 @@ class SquareRootBins(Monotone):
         top = before[..., -1]
         inside = (x >= 0) & (x <= top)
         root = torch.where(inside, root, 0.5)
-        z = (c + (root**2 / rise).clamp(max=1)) / self.count
+        z = (c + (root**2 / rise).clamp(max=1)) / self.bins
         tiny = torch.finfo(x.dtype).tiny ** 0.5
-        slope = (2 * root.clamp(min=tiny) / (rise * self.count)).log()
+        slope = (2 * root.clamp(min=tiny) / (rise * self.bins)).log()
         tail = torch.where(x > top, x - top + 1, x)
         return torch.where(inside, z, tail), torch.where(inside, slope, 0.0)
 

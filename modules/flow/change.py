@@ -23,7 +23,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require
-from modules.flow.layer import FlowLayer, Mapped, increasing_root
+from modules.flow.layer import FlowLayer, ValueAndLogDet, increasing_root
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -36,31 +36,31 @@ class Power(FlowLayer):
         require(1e-3, exponent=exponent)
         self.exponent = exponent
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         slope = math.log(self.exponent) + (self.exponent - 1) * z.log()
         return z**self.exponent, slope.sum(-1)
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         return x ** (1 / self.exponent)
 
 
 class Exp(FlowLayer):
     """x = e^z."""
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return z.exp(), z.sum(-1)
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         return x.log()
 
 
 class Sigmoid(FlowLayer):
     """x = 1 / (1 + e^−z)."""
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return z.sigmoid(), (F.logsigmoid(z) + F.logsigmoid(-z)).sum(-1)
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         return x.log() - (-x).log1p()
 
 
@@ -72,11 +72,11 @@ class Exponential(FlowLayer):
         require(1e-6, rate=rate)
         self.rate = rate
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x = -(-z).log1p() / self.rate
         return x, (self.rate * x - math.log(self.rate)).sum(-1)
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         return -torch.expm1(-self.rate * x)
 
 
@@ -106,7 +106,7 @@ class Quantile(FlowLayer):
         u = (x[..., None] - self.means) / self.sigmas
         return (self.weights.log() - 0.5 * u**2 - self.sigmas.log() - 0.5 * LOG_2PI).logsumexp(-1)
 
-    def scores(self, x: Tensor) -> Mapped:
+    def scores(self, x: Tensor) -> ValueAndLogDet:
         """z = Φ⁻¹(F(x)) of every coordinate, and its log slope.
 
         By log F, and above the median by log(1 − F): far quantiles would round to 0 and 1.
@@ -118,11 +118,11 @@ class Quantile(FlowLayer):
         z = torch.where(below < above, lower, -lower)
         return z, self.log_density(x) + 0.5 * z**2 + 0.5 * LOG_2PI
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x = increasing_root(self.scores, z)
         return x, -self.scores(x)[1].sum(-1)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         z, slope = self.scores(x)
         return z, slope.sum(-1)
 

@@ -24,9 +24,9 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import Diagonal
-from modules.flow.tangent import TangentMLP, probes, units
+from modules.flow.tangent import TangentMLP, probes, unit_vectors
 
 State = tuple[Tensor, ...]
 Derivative = Callable[[float, State], State]
@@ -49,7 +49,7 @@ B = (*A[6], 0)
 E = (71 / 57600, 0, -71 / 16695, 71 / 1920, -17253 / 339200, 22 / 525, -1 / 40)
 
 
-def moved(state: State, step: float, slopes: Sequence[State], weights: Sequence[float]) -> State:
+def advance(state: State, step: float, slopes: Sequence[State], weights: Sequence[float]) -> State:
     """state + step Σ_i w_i slope_i."""
     return tuple(
         s + step * sum(w * k[i] for w, k in zip(weights, slopes, strict=False) if w)
@@ -86,9 +86,9 @@ def solve(
         slopes = [f(t, state)]
         if solver == "rk4":
             for share in (0.5, 0.5, 1.0):
-                slopes.append(f(t + share * h, moved(state, share * h, slopes[-1:], [1.0])))
+                slopes.append(f(t + share * h, advance(state, share * h, slopes[-1:], [1.0])))
         calls += len(slopes)
-        state = moved(state, h, slopes, [1.0] if solver == "euler" else [1 / 6, 1 / 3, 1 / 3, 1 / 6])
+        state = advance(state, h, slopes, [1.0] if solver == "euler" else [1 / 6, 1 / 3, 1 / 3, 1 / 6])
         if record is not None:
             record(t + h, state)
     return state, calls
@@ -105,11 +105,11 @@ def adaptive(
         h = h if abs(h) < abs(end - t) else end - t
         slopes = [first]
         for share, weights in zip(C[1:], A[1:], strict=True):
-            slopes.append(f(t + share * h, moved(state, h, slopes, weights)))
+            slopes.append(f(t + share * h, advance(state, h, slopes, weights)))
         calls += 6
-        new = moved(state, h, slopes, B)
+        new = advance(state, h, slopes, B)
         with torch.no_grad():
-            off = moved(tuple(torch.zeros_like(s) for s in state), h, slopes, E)
+            off = advance(tuple(torch.zeros_like(s) for s in state), h, slopes, E)
             sizes = (1 + torch.maximum(s.abs(), n.abs()) for s, n in zip(state, new, strict=True))
             shares = [o / z for o, z in zip(off, sizes, strict=True)]
             sized = (float(s.abs().max() if norm == "max" else s.square().mean().sqrt()) for s in shares)
@@ -178,16 +178,18 @@ class Continuous(FlowLayer):
         self.field, self.solver, self.steps, self.tolerance = field, solver, steps, tolerance
         self.time, self.trace = time, trace
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.flow(z, 0.0, self.time, context)[0]
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.flow(x, self.time, 0.0, context)[0]
 
-    def flow(self, h: Tensor, start: float, end: float, context: Tensor | None = None) -> tuple[Mapped, int]:
+    def flow(
+        self, h: Tensor, start: float, end: float, context: Tensor | None = None
+    ) -> tuple[ValueAndLogDet, int]:
         """Value and ladj after moving from time `start` to `end`, and the calls of the field."""
         random = self.trace == "hutchinson" and self.training
-        v = probes(h, 1, "rademacher") if random else units(h)  # one ε for the whole solve
+        v = probes(h, 1, "rademacher") if random else unit_vectors(h)  # one ε for the whole solve
         given = () if context is None else (context,)
 
         def derivative(t: float, state: State) -> State:

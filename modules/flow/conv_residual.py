@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.flow.iresnet import Residual
-from modules.flow.layer import Mapped
+from modules.flow.layer import ValueAndLogDet
 from modules.flow.tangent import Push, TangentMLP, conv_norm
 
 
@@ -85,10 +85,10 @@ class ConvResidual(Residual):
         super().__init__(prod(shape), (1,), coefficient, **options)
         self.f = TangentConv(shape, channels, coefficient)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         z, ladj = super().normalize(x.flatten(-3))
         return z.reshape(x.shape), ladj
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x, ladj = super().generate(z.flatten(-3))
         return x.reshape(z.shape), ladj

@@ -3,7 +3,8 @@ r"""Coupling flows: one part of the numbers is copied and decides what happens t
     h1' = h1,    h2' = g(h2; φ(h1))
 
 φ is any network and never inverted. The Jacobian is block lower-triangular ([UDL] 16.3.3 calls it diagonal;
-its determinant, that of g, is the same). Parts must take turns: what is always copied keeps the base's law.
+its determinant, that of g, is the same). Parts must take turns: what is always copied keeps the
+base's distribution.
 
     NICE      g: h2 + t                   ladj 0, one scaling of every coordinate at the end
     RealNVP   g: h2 e^s + t               ladj Σ s
@@ -18,7 +19,6 @@ arXiv:1906.04032; Ho et al. 2019, arXiv:1902.00275 (Flow++); [UDL] 16.3.3; [GM] 
 """
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -26,26 +26,23 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
-from modules.flow.linear import LU, Diagonal, OfContext, Permutation
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
+from modules.flow.linear import LU, ContextAffine, Diagonal, Permutation
 from modules.flow.mixture import LogisticMixture
-from modules.flow.monotone import Additive, Affine, Flipped, Monotone
+from modules.flow.monotone import Additive, Affine, InverseMonotone, Monotone
 from modules.flow.spline import RationalQuadratic
+from modules.mlp import mlp
 
 
-class MLP(nn.Sequential):
+class MLPConditioner(nn.Sequential):
     """Conditioner of vectors: (..., D_in) and a context (..., E) -> (..., D_out, k); ends in zeros."""
 
     def __init__(
-        self, inputs: int, outputs: int, count: int, hidden: Sequence[int], context: int = 0
+        self, inputs: int, outputs: int, num_params: int, hidden: Sequence[int], context: int = 0
     ) -> None:
         require(1, hidden=hidden)
-        sizes = [inputs + context, *hidden, outputs * count]
-        layers: list[nn.Module] = []
-        for i, o in pairwise(sizes):
-            layers += [nn.Linear(i, o), nn.ReLU()]
-        super().__init__(*layers[:-1])
-        self.shape, self.context = (outputs, count), context
+        super().__init__(*mlp([inputs + context, *hidden, outputs * num_params]))
+        self.shape, self.context = (outputs, num_params), context
         for end in self[-1].parameters():
             nn.init.zeros_(end)
 
@@ -84,33 +81,34 @@ class Coupling(FlowLayer):
     def of_vectors(
         cls, features: int, monotone: Monotone, hidden: Sequence[int], flip: bool = False, context: int = 0
     ) -> "Coupling":
-        """With an `MLP` as conditioner."""
+        """With an `MLPConditioner`."""
         first, second = halves(features)
         kept, changed = (second, first) if flip else (first, second)
-        net = MLP(kept, changed, monotone.count, hidden, context)
+        net = MLPConditioner(kept, changed, monotone.num_params, hidden, context)
         return cls(features, monotone, net, flip)
 
-    def apart(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        """What is copied, what is changed."""
+    def split(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """The part that is copied, and the part that is changed."""
         first, second = h.split(self.sizes, -self.event_dims)
         return (second, first) if self.flip else (first, second)
 
-    def together(self, kept: Tensor, changed: Tensor) -> Tensor:
+    def merge(self, kept: Tensor, changed: Tensor) -> Tensor:
+        """Inverse of `split`."""
         return torch.cat([changed, kept] if self.flip else [kept, changed], -self.event_dims)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        kept, changed = self.apart(z)
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        kept, changed = self.split(z)
         changed, slope = self.monotone.generate(changed, self.conditioner(kept, context))
-        return self.together(kept, changed), slope.flatten(-self.event_dims).sum(-1)
+        return self.merge(kept, changed), slope.flatten(-self.event_dims).sum(-1)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        kept, changed = self.apart(x)
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        kept, changed = self.split(x)
         changed, slope = self.monotone.normalize(changed, self.conditioner(kept, context))
-        return self.together(kept, changed), slope.flatten(-self.event_dims).sum(-1)
+        return self.merge(kept, changed), slope.flatten(-self.event_dims).sum(-1)
 
 
 class MaskedCoupling(FlowLayer):
-    """Any pattern: where the mask is 1 numbers are copied. The conditioner sees zeros elsewhere.
+    """Coupling of any pattern: where the mask is 1 numbers are copied. The conditioner sees zeros elsewhere.
 
     Args:
         mask: of the shape of one example; `checkerboard` makes one.
@@ -124,15 +122,15 @@ class MaskedCoupling(FlowLayer):
         self.register_buffer("mask", mask.bool(), persistent=False)
         self.monotone, self.conditioner, self.event_dims = monotone, conditioner, mask.ndim
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         theta = self.conditioner(z * self.mask, context)
         return self.where_changed(z, *self.monotone.generate(z, theta))
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         theta = self.conditioner(x * self.mask, context)
         return self.where_changed(x, *self.monotone.normalize(x, theta))
 
-    def where_changed(self, before: Tensor, after: Tensor, slope: Tensor) -> Mapped:
+    def where_changed(self, before: Tensor, after: Tensor, slope: Tensor) -> ValueAndLogDet:
         slope = torch.where(self.mask, 0.0, slope)
         return torch.where(self.mask, before, after), slope.flatten(-self.event_dims).sum(-1)
 
@@ -163,11 +161,11 @@ class CouplingFlow(Flow):
         seed: of the permutations.
 
     Attributes:
-        start: standard deviation of the conditioners' last weights before training; at 0 every layer is the
-            identity then.
+        init_std: standard deviation of the conditioners' last weights before training; at 0 every layer is
+            the identity then.
     """
 
-    start = 0.0
+    init_std = 0.0
 
     def __init__(
         self,
@@ -185,21 +183,19 @@ class CouplingFlow(Flow):
             if permute and number:
                 stack.append(Permutation(self.event_dim, seed=seed + number))
             stack.append(self.coupling(flip=number % 2 == 1, hidden=hidden))
-        self.stack = FlowStack(stack + self.ending())
+        self.stack = FlowStack(stack + self.final_layers())
 
     def monotone(self) -> Monotone:
+        """A new map g."""
         raise NotImplementedError
 
     def coupling(self, flip: bool, hidden: Sequence[int]) -> Coupling:
-        made = Coupling.of_vectors(self.event_dim, self.monotone(), hidden, flip, self.context_features)
-        self.reset_parameters(made)
-        return made
+        layer = Coupling.of_vectors(self.event_dim, self.monotone(), hidden, flip, self.context_features)
+        if self.init_std:
+            nn.init.normal_(layer.conditioner[-1].weight, std=self.init_std)  # type: ignore[index]
+        return layer
 
-    def reset_parameters(self, made: Coupling) -> None:
-        if self.start:
-            nn.init.normal_(made.conditioner[-1].weight, std=self.start)  # type: ignore[index]
-
-    def ending(self) -> list[FlowLayer]:
+    def final_layers(self) -> list[FlowLayer]:
         """Layers next to the data."""
         return []
 
@@ -211,12 +207,12 @@ class NICE(CouplingFlow):
     given the other is 0, and from no shift at all training would never leave the linear model.
     """
 
-    start = 0.1
+    init_std = 0.1
 
     def monotone(self) -> Monotone:
         return Additive()
 
-    def ending(self) -> list[FlowLayer]:
+    def final_layers(self) -> list[FlowLayer]:
         return [Diagonal(self.event_dim)]
 
 
@@ -224,7 +220,7 @@ class RealNVP(CouplingFlow):
     """Affine couplings.
 
     Args:
-        start: standard deviation of the conditioners' last weights before training. From 0, the identity,
+        init_std: standard deviation of the conditioners' last weights before training. From 0, the identity,
             symmetric data, as eight Gaussians on a circle, are learned more slowly: see `lab bench flow`.
     """
 
@@ -235,19 +231,19 @@ class RealNVP(CouplingFlow):
         hidden: Sequence[int] = (64, 64),
         permute: bool = False,
         seed: int = 0,
-        start: float = 0.0,
+        init_std: float = 0.0,
         **training: Any,
     ) -> None:
-        require(0, start=start)
-        self.start = start
+        require(0, init_std=init_std)
+        self.init_std = init_std
         super().__init__(event_shape, layers, hidden, permute, seed, **training)
 
     def monotone(self) -> Monotone:
         return Affine()
 
 
-class SplineFlow(CouplingFlow):
-    """Rational-quadratic couplings on [−B, B], and one scaling at the end, which brings data into it.
+class NSF(CouplingFlow):
+    """Neural spline flow: rational-quadratic couplings on [−B, B], and a scaling that brings data into it.
 
     Args:
         bins, bound: K and B.
@@ -264,18 +260,18 @@ class SplineFlow(CouplingFlow):
         seed: int = 0,
         **training: Any,
     ) -> None:
-        self._map = bins, bound
+        self._bins, self._bound = bins, bound
         super().__init__(event_shape, layers, hidden, permute, seed, **training)
 
     def monotone(self) -> Monotone:
-        return RationalQuadratic(*self._map)
+        return RationalQuadratic(self._bins, self._bound)
 
-    def ending(self) -> list[FlowLayer]:
+    def final_layers(self) -> list[FlowLayer]:
         return [Diagonal(self.event_dim)]
 
 
-class LogisticFlow(CouplingFlow):
-    """Couplings of Flow++: a mixture of logistics' distribution function, its logit, a scale and a shift.
+class FlowPlusPlus(CouplingFlow):
+    """Flow++: couplings by a mixture of logistics' distribution function, its logit, a scale and a shift.
 
     The closed form leads from data to noise, which training asks for; to sample it is solved. Flow++ adds
     attention to its conditioner; here it is the same network as everywhere else.
@@ -299,7 +295,7 @@ class LogisticFlow(CouplingFlow):
         super().__init__(event_shape, layers, hidden, permute, seed, **training)
 
     def monotone(self) -> Monotone:
-        return Flipped(LogisticMixture(self._components))
+        return InverseMonotone(LogisticMixture(self._components))
 
 
 class LinearFlow(Flow):
@@ -311,6 +307,6 @@ class LinearFlow(Flow):
         stack: list[FlowLayer] = []
         for number in range(layers):
             if self.context_features:
-                stack.append(OfContext(self.event_dim, self.context_features))
+                stack.append(ContextAffine(self.event_dim, self.context_features))
             stack.append(LU(self.event_dim, seed=number))
         self.stack = FlowStack(stack)

@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from modules.base import over_processes, require
 from modules.flow.bins import PiecewiseLinear
 from modules.flow.coupling import MaskedCoupling, checkerboard
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.monotone import Affine
 from modules.noise import uniform
 
@@ -45,12 +45,12 @@ class Logit(FlowLayer):
         require(0, below=0.5, alpha=alpha)
         self.alpha, self.event_dims = alpha, event_dims
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         v = self.alpha + (1 - 2 * self.alpha) * x
         slope = math.log1p(-2 * self.alpha) - v.log() - (-v).log1p()
         return v.log() - (-v).log1p(), slope.flatten(-self.event_dims).sum(-1)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x = (z.sigmoid() - self.alpha) / (1 - 2 * self.alpha)
         slope = F.logsigmoid(z) + F.logsigmoid(-z) - math.log1p(-2 * self.alpha)
         return x, slope.flatten(-self.event_dims).sum(-1)
@@ -68,12 +68,12 @@ class Levels(FlowLayer):
 
     def ladj(self, h: Tensor) -> Tensor:
         size = math.log(self.scale / self.levels) * math.prod(h.shape[-3:])
-        return self.no_ladj(h) + size
+        return self.zero_ladj(h) + size
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return (x / self.levels - 0.5) * self.scale, self.ladj(x)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return (z / self.scale + 0.5) * self.levels, -self.ladj(z)
 
 
@@ -98,31 +98,31 @@ class Margins(FlowLayer):
     @torch.no_grad()
     def initialise(self, x: Tensor) -> None:
         """Take the histograms of x (B, C, H, W)."""
-        levels = self.map.count
+        levels = self.map.bins
         counts = F.one_hot(x.floor().long().clamp(0, levels - 1), levels).to(x.dtype).sum(0)
         self.theta.copy_((over_processes(counts) + 1).log())
         self.initialised.fill_(True)
 
     def thetas(self, h: Tensor) -> Tensor:
-        return self.theta.expand(*h.shape, self.map.count)
+        return self.theta.expand(*h.shape, self.map.bins)
 
     def slope(self, z: Tensor, slope: Tensor) -> Tensor:
         """ladj of x → z from the log slope of F."""
         log_normal = -0.5 * z.square() - 0.5 * math.log(2 * math.pi)
-        return (slope - math.log(self.map.count) - log_normal).flatten(-3).sum(-1)
+        return (slope - math.log(self.map.bins) - log_normal).flatten(-3).sum(-1)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         if self.training and not self.initialised:
             self.initialise(x)
-        h = (x / self.map.count).clamp(0, 1)
+        h = (x / self.map.bins).clamp(0, 1)
         share, slope = self.map.generate(h, self.thetas(h))
         least = torch.finfo(x.dtype).eps
         z = torch.special.ndtri(share.clamp(least, 1 - least))
         return z, self.slope(z, slope)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         h, slope = self.map.normalize(torch.special.ndtr(z), self.thetas(z))
-        return h * self.map.count, -self.slope(z, -slope)
+        return h * self.map.bins, -self.slope(z, -slope)
 
 
 def between(x: Tensor, u: Tensor) -> Tensor:
@@ -133,7 +133,7 @@ def between(x: Tensor, u: Tensor) -> Tensor:
 class UniformNoise(nn.Module):
     """u ~ U[0, 1)^D whatever x is."""
 
-    def forward(self, x: Tensor, generator: torch.Generator | None = None) -> Mapped:
+    def forward(self, x: Tensor, generator: torch.Generator | None = None) -> ValueAndLogDet:
         """x (B, C, H, W) -> u alike, log q(u|x) (B,)."""
         return uniform(*x.shape, like=x, generator=generator), x.new_zeros(len(x))
 
@@ -158,13 +158,13 @@ class VariationalNoise(nn.Module):
         self.flow = FlowStack(
             [
                 MaskedCoupling(
-                    checkerboard(image_shape, n % 2 == 1), Affine(2.0), SeesPicture(image_shape, width)
+                    checkerboard(image_shape, n % 2 == 1), Affine(2.0), PictureConditioner(image_shape, width)
                 )
                 for n in range(layers)
             ]
         )
 
-    def forward(self, x: Tensor, generator: torch.Generator | None = None) -> Mapped:
+    def forward(self, x: Tensor, generator: torch.Generator | None = None) -> ValueAndLogDet:
         tiny = torch.finfo(x.dtype).tiny
         even = uniform(*x.shape, like=x, generator=generator).clamp(min=tiny)
         z = even.log() - (-even).log1p()  # logistic: untrained, q is the uniform one
@@ -175,7 +175,7 @@ class VariationalNoise(nn.Module):
         return u, log_base - ladj - slope
 
 
-class SeesPicture(nn.Module):
+class PictureConditioner(nn.Module):
     """Conditioner of noise: the copied part of the noise and the picture -> (B, C, H, W, 2), zeros first."""
 
     def __init__(self, image_shape: Sequence[int], width: int) -> None:

@@ -39,8 +39,8 @@ import torch
 from torch import Tensor
 
 from modules.flow.flow import Flow
-from modules.flow.maf import MAF
-from modules.flow.reverse_kl import LogDensity, fitting, reverse_kl
+from modules.flow.maf import MaskedAutoregressive
+from modules.flow.reverse_kl import LogDensity, fit_steps, reverse_kl
 
 WIDE, FIRST = 4.0, 0.01  # of the bridge: deviation s, and share t at first
 SHOWN = 20_000  # samples of the teacher, drawn once
@@ -80,24 +80,26 @@ def distil(
     frozen = deepcopy(teacher).eval().requires_grad_(False)
 
     def target(step: int) -> LogDensity:
-        t = share(step, bridge)
+        t = target_share(step, bridge)
         if t == 1.0:
             return frozen.log_prob
         return lambda x: t * frozen.log_prob(x) - (1 - t) * x.square().flatten(1).sum(1) / (2 * WIDE**2)
 
-    data = frozen.sample(SHOWN, seed=seed + 5) if shown else torch.empty(0)
+    data = (
+        frozen.sample(SHOWN, generator=torch.Generator().manual_seed(seed + 5)) if shown else torch.empty(0)
+    )
 
     def likelihood(generator: torch.Generator) -> Tensor:
         return -student.log_prob(data[torch.randint(len(data), (batch,), generator=generator)]).mean()
 
     def likeness(generator: torch.Generator) -> Tensor:
-        return copying(student, frozen, student.noise(batch, generator=generator))
+        return layerwise_loss(student, frozen, student.noise(batch, generator=generator))
 
     before = likeness if copied else likelihood
-    yield from fitting(student, target, steps, batch, lr, with_ladj, seed, before, copied or shown)
+    yield from fit_steps(student, target, steps, batch, lr, with_ladj, seed, before, copied or shown)
 
 
-def copying(student: Flow, teacher: Flow, z: Tensor) -> Tensor:
+def layerwise_loss(student: Flow, teacher: Flow, z: Tensor) -> Tensor:
     """Mean squared distance of what each layer of the two makes of what the teacher's is fed, summed over
     layers; z (B, D)."""
     total = z.new_zeros(())
@@ -107,7 +109,7 @@ def copying(student: Flow, teacher: Flow, z: Tensor) -> Tensor:
     return total
 
 
-def share(step: int, bridge: int) -> float:
+def target_share(step: int, bridge: int) -> float:
     """t of a step: FIRST at step 0, 1 from step `bridge` on."""
     return 1.0 if step >= bridge else FIRST ** (1 - step / bridge)
 
@@ -121,15 +123,20 @@ def divergence(student: Flow, teacher: Flow, count: int = 10_000, seed: int = 99
 
 
 @torch.no_grad()
-def covered(student: Flow, teacher: Flow, count: int = 2000, seed: int = 98) -> float:
+def coverage(student: Flow, teacher: Flow, count: int = 2000, seed: int = 98) -> float:
     """Share of the teacher's samples that the student finds no less likely than all but a hundredth of its
-    own: 0.99 if both are one law, a half where it has dropped half of the mass. Reverse KL is blind to that.
+    own: 0.99 if both are one distribution, a half where it has dropped half of the mass. Reverse KL is
+    blind to that.
     """
-    least = student.log_prob(student.sample(count, seed=seed)).quantile(0.01)
-    return float((student.log_prob(teacher.sample(count, seed=seed + 1)) >= least).float().mean())
+    own, others = (
+        model.sample(count, generator=torch.Generator().manual_seed(s))
+        for model, s in ((student, seed), (teacher, seed + 1))
+    )
+    least = student.log_prob(own).quantile(0.01)
+    return float((student.log_prob(others) >= least).float().mean())
 
 
-def calls(model: Flow) -> int:
+def network_calls(model: Flow) -> int:
     """How often the networks of all layers are asked while a sample is drawn: D times a layer by MAF, once by
     IAF."""
     model, asked = deepcopy(model), 0
@@ -143,7 +150,7 @@ def calls(model: Flow) -> int:
         return call
 
     for layer in model.modules():
-        if isinstance(layer, MAF):
+        if isinstance(layer, MaskedAutoregressive):
             layer.monotone.generate = counted(layer.monotone.generate)  # type: ignore[method-assign]
-    model.sample(1, seed=0)
+    model.sample(1, generator=torch.Generator().manual_seed(0))
     return asked

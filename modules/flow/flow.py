@@ -1,4 +1,4 @@
-r"""A flow as a model: a base density pushed through a stack of layers, fitted by exact likelihood.
+r"""Normalizing flow: a base density pushed through a stack of layers, fitted by exact likelihood.
 
     log p(x) = log p_Z(z) + ladj_normalize(x),    z = f⁻¹(x),    p_Z = N(0, I_D)
     x = f(z),  z ~ N(0, T² I):                    one pass, no Markov chain; T = α^{−1/2} for the base p_Z^α
@@ -18,27 +18,30 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 from torch.distributions import Distribution, Independent, Normal, constraints
 
 from modules.base import Module, Split, in_rows, require
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.classes import ClassConditional
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
+from modules.former import former
+from modules.noise import normal
 from modules.trace import Step, Trace
 
 
-class Flow(Module):
-    """Base of every flow: a member sets `self.stack`, of which it gets everything else.
+class Flow(Module, ClassConditional):
+    """Base of every flow. Subclasses set `self.stack`; densities, codes and samples follow from it.
 
     Args:
         event_shape: shape of one x.
         conditional: learn p(x | y), y a class; its one-hot vector is the context.
         num_classes: classes of y; None where the data have none.
-        context: E, numbers of a context that is no class: what a batch has beside x is (B, E); 0 has none.
+        context: E, numbers of a context that is no class: the second tensor of a batch is (B, E); 0 has none.
         training: optimizer, lr_scheduler, ... of `modules.base.Module`.
 
     Attributes:
         context_features: E, 0 where there is no context.
+        num_classes: of a conditional model; 0 of any other, whatever classes the data have.
     """
 
     stack: FlowLayer
@@ -60,11 +63,8 @@ class Flow(Module):
             raise ValueError("context and conditional are both given: a flow is told a class or numbers.")
         if conditional and not num_classes:
             raise ValueError("conditional is true, but the data have no classes: leave it out.")
-        self.event_shape, self.conditional, self.num_classes = (
-            tuple(event_shape),
-            conditional,
-            num_classes or 0,
-        )
+        self.event_shape, self.conditional = tuple(event_shape), conditional
+        self.num_classes = (num_classes or 0) if conditional else 0
         self.event_dim = math.prod(self.event_shape)
         self.context_features = self.num_classes if conditional else context
         self.register_buffer("anchor", torch.zeros(()), persistent=False)  # knows device and precision
@@ -77,29 +77,29 @@ class Flow(Module):
         zeros = self.anchor.expand(self.event_dim)
         return Independent(Normal(zeros, zeros + 1, validate_args=False), 1, validate_args=False)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         """z (B, D) -> x (B, *event_shape), log |det ∂x/∂z| (B,).
 
         Raises:
             ValueError: z has not as many numbers as the model.
         """
         if z.shape[-1] != self.event_dim:
-            raise ValueError(f"z has {z.shape[-1]} numbers an example, the model {self.event_dim}.")
+            raise ValueError(f"z has {z.shape[-1]} numbers per example, the model {self.event_dim}.")
         x, ladj = self.stack.generate(z, self.checked(context))
         return x.reshape(*z.shape[:-1], *self.event_shape), ladj
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         """x (B, *event_shape) or (B, D) -> z (B, D), log |det ∂z/∂x| (B,)."""
         numbers = math.prod(x.shape[1:])
         if numbers != self.event_dim:
             raise ValueError(
-                f"x has {numbers} numbers an example, the model {self.event_dim} {self.event_shape}."
+                f"x has {numbers} numbers per example, the model {self.event_dim} {self.event_shape}."
             )
-        z, ladj = self.stack.normalize(self.shaped(x), self.checked(context))
+        z, ladj = self.stack.normalize(self.stack_input(x), self.checked(context))
         return z.reshape(len(x), self.event_dim), ladj
 
     def checked(self, context: Tensor | None) -> Tensor | None:
-        """The context, if it is what the flow is conditioned on.
+        """The context, after a check that the flow is conditioned on one of its width.
 
         Raises:
             ValueError: it is missing, of another width, or there where none is due.
@@ -112,12 +112,12 @@ class Flow(Module):
             raise ValueError("This flow is not conditional: leave the context out.")
         if context.shape[-1] != self.context_features:
             raise ValueError(
-                f"The context has {context.shape[-1]} numbers an example, the model {self.context_features}."
+                f"The context has {context.shape[-1]} numbers per example, the model {self.context_features}."
             )
         return context
 
-    def shaped(self, x: Tensor) -> Tensor:
-        """x as the stack reads it: vectors (B, D)."""
+    def stack_input(self, x: Tensor) -> Tensor:
+        """x in the shape that the stack reads: vectors (B, D)."""
         return x.reshape(len(x), self.event_dim)
 
     def encode(self, x: Tensor, context: Tensor | None = None) -> Tensor:
@@ -140,9 +140,9 @@ class Flow(Module):
         return self.log_base(z) + ladj
 
     def context_of(self, y: Tensor) -> Tensor | None:
-        """What a batch has beside x as context (B, E): classes y (B,), or numbers; None where it has none."""
+        """Context (B, E) from what stands beside x in a batch: classes y (B,), or numbers; None without."""
         if self.conditional:
-            return F.one_hot(y, self.num_classes).to(self.anchor)
+            return self.one_hot(y, len(y)).to(self.anchor)
         return in_rows(y).to(self.anchor) if self.context_features else None
 
     def distribution(self, context: Tensor | None = None) -> "FlowDistribution":
@@ -159,58 +159,61 @@ class Flow(Module):
 
     def noise(self, n: int, temperature: float = 1.0, generator: torch.Generator | None = None) -> Tensor:
         """z ~ N(0, T² I), (n, D)."""
-        device = generator.device if generator is not None else self.anchor.device
-        drawn = torch.randn(n, self.event_dim, generator=generator, device=device, dtype=self.anchor.dtype)
-        return temperature * drawn.to(self.anchor.device)
+        return temperature * normal(n, self.event_dim, like=self.anchor, generator=generator)
 
+    @former("n", "temperature", "label", "generator", "seed", "context")
     @torch.no_grad()
     def sample(
         self,
         n: int,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
         temperature: float = 1.0,
-        label: int | None = None,
         generator: torch.Generator | None = None,
-        seed: int | None = None,
         context: Tensor | None = None,
     ) -> Tensor:
         """n draws of x, (n, *event_shape).
 
-        `temperature` scales the base's standard deviation; `label` is the class of a conditional model,
-        each class in turn without; `context` (E,) or (n, E) is that of a model told numbers.
+        Args:
+            y: classes of a conditional model, one for all or n of them; in turn without.
+            temperature: T, scales the standard deviation of the base.
+            context: (E,) or (n, E), of a model with a context.
         """
-        if seed is not None:
-            generator = torch.Generator().manual_seed(seed)
-        return self.decode(self.noise(n, temperature, generator), self.context_for(n, label, context))
+        return self.decode(self.noise(n, temperature, generator), self.sample_context(n, y, context))
 
-    def context_for(self, n: int, label: int | None, context: Tensor | None = None) -> Tensor | None:
-        """Context of n draws: that given, that of class `label`, or of each class in turn.
+    def sample_context(
+        self, n: int, y: int | Sequence[int] | Tensor | None = None, context: Tensor | None = None
+    ) -> Tensor | None:
+        """Context of n draws: the given one, that of the classes y, or of each class in turn.
 
         Raises:
-            ValueError: no such class, or a model without classes.
+            ValueError: no such class, a model without classes, or both y and a context.
         """
         if context is not None:
+            if y is not None:
+                raise ValueError("y and context are both given: leave one out.")
             return context.to(self.anchor).expand(n, -1)
-        if not self.conditional:
-            if label is not None:
-                raise ValueError("label is given, but the model is not conditional: leave it out.")
-            return None
-        if label is not None and not 0 <= label < self.num_classes:
-            raise ValueError(f"label is {label}: it must be from 0 to {self.num_classes - 1}.")
-        y = torch.arange(n) % self.num_classes if label is None else torch.full((n,), label)
-        return self.context_of(y.to(self.anchor.device))
+        classes = self.classes(n, y)
+        return None if classes is None else self.context_of(classes.to(self.anchor.device))
 
+    @former("n", "temperature", "label", "seed", "context")
     @torch.no_grad()
     def sample_trace(
-        self, n: int = 1, temperature: float = 1.0, label: int | None = None, seed: int = 0,
+        self,
+        n: int = 1,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
         context: Tensor | None = None,
-    ) -> Trace:  # fmt: skip
-        """`sample` as steps, one a layer: values `h` (n, ...), `ladj` (n,) and the running `log_prob`."""
-        z = self.noise(n, temperature, torch.Generator().manual_seed(seed))
+    ) -> Trace:
+        """`sample` as steps, one per layer: values `h` (n, ...), `ladj` (n,) and the running `log_prob`."""
+        z = self.noise(n, temperature, generator)
         total = self.log_base(z)
         steps = [Step(f"Draw {self.event_dim} numbers from the base.", {"h": z, "log_prob": total},
                       rf"\log p_Z(z) = {float(total[0]):.3f}")]  # fmt: skip
         h = z
-        for number, (h, ladj) in enumerate(self.generating(z, self.context_for(n, label, context)), 1):
+        for number, (h, ladj) in enumerate(self.generating(z, self.sample_context(n, y, context)), 1):
             before, total = total, total - ladj
             steps.append(
                 Step(
@@ -223,8 +226,8 @@ class Flow(Module):
 
     @torch.no_grad()
     def normalize_trace(self, x: Tensor, context: Tensor | None = None) -> Trace:
-        """The way back, one step a layer: values `h`, `ladj`, and the `ladj` of all so far, `total`."""
-        h = start = self.shaped(x)
+        """Steps of `normalize`, one per layer: values `h`, `ladj`, and the `ladj` of all so far, `total`."""
+        h = start = self.stack_input(x)
         total = h.new_zeros(len(x))
         steps = [Step("Start from x.", {"h": h, "total": total})]
         last = len(self.layers) - 1
@@ -237,21 +240,21 @@ class Flow(Module):
 
     @property
     def layers(self) -> list[FlowLayer]:
-        """The layers of the stack, the first nearest to the base."""
+        """Layers of the stack, the first nearest to the base."""
         return list(self.stack.layers) if isinstance(self.stack, FlowStack) else [self.stack]  # type: ignore[arg-type]
 
     def layer_name(self, index: int) -> str:
         layer = self.layers[index]
         return type(getattr(layer, "layer", layer)).__name__
 
-    def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+    def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """z (B, D) after every layer, with that layer's ladj (B,)."""
         context = self.checked(context)
         for layer in self.layers:
             z, ladj = layer.generate(z, context)
             yield z, ladj
 
-    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """x, as the stack reads it, back through every layer, with that layer's ladj (B,)."""
         context = self.checked(context)
         for layer in reversed(self.layers):
@@ -283,7 +286,7 @@ class FlowDistribution(Distribution):
         """(*sample_shape, *batch_shape, *event_shape)"""
         return self.rsample_and_log_prob(sample_shape)[0]
 
-    def rsample_and_log_prob(self, sample_shape: Any = ()) -> Mapped:
+    def rsample_and_log_prob(self, sample_shape: Any = ()) -> ValueAndLogDet:
         """Draws and their own log-density, carried along: no inverse is evaluated."""
         shape = torch.Size(sample_shape) + self._batch_shape
         z = self.flow.noise(shape.numel())

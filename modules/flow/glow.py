@@ -28,18 +28,19 @@ from modules.flow.image import Conv1x1, MultiScale, Squeeze, level_shapes
 from modules.flow.layer import FlowLayer, FlowStack
 from modules.flow.monotone import Affine, Monotone
 from modules.flow.norm import ActNorm
+from modules.former import former
 
 
-class ConvNet(nn.Module):
+class ConvConditioner(nn.Module):
     """Conditioner of images: (B, C_in, H, W), context (B, E) -> (B, C_out, H, W, k); ends in zeros."""
 
-    def __init__(self, inputs: int, outputs: int, count: int, width: int, context: int = 0) -> None:
+    def __init__(self, inputs: int, outputs: int, num_params: int, width: int, context: int = 0) -> None:
         super().__init__()
         require(1, width=width)
-        self.count = count
+        self.num_params = num_params
         self.first = nn.Conv2d(inputs, width, 3, padding=1)
         self.middle = nn.Conv2d(width, width, 1)
-        self.last = nn.Conv2d(width, outputs * count, 3, padding=1)
+        self.last = nn.Conv2d(width, outputs * num_params, 3, padding=1)
         self.of_context = nn.Linear(context, width, bias=False) if context else None
         nn.init.zeros_(self.last.weight)
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
@@ -51,7 +52,7 @@ class ConvNet(nn.Module):
                 raise ValueError("This flow is conditional: give it a context.")
             h = h + self.of_context(context)[:, :, None, None]
         h = self.last(self.middle(h.relu()).relu())
-        return h.unflatten(1, (self.count, -1)).movedim(1, -1)  # (B, k C, H, W) -> (B, C, H, W, k)
+        return h.unflatten(1, (self.num_params, -1)).movedim(1, -1)  # (B, k C, H, W) -> (B, C, H, W, k)
 
 
 def step_of_flow(
@@ -60,7 +61,7 @@ def step_of_flow(
     """Coupling, convolution and actnorm in the order of generation, so that actnorm meets data first."""
     monotone = Affine(2.0) if monotone is None else monotone
     kept, changed = halves(channels)
-    net = ConvNet(kept, changed, monotone.count, width, context)
+    net = ConvConditioner(kept, changed, monotone.num_params, width, context)
     coupling = Coupling(channels, monotone, net, event_dims=3)
     return [coupling, Conv1x1(channels, seed), ActNorm(channels, event_dims=3)]
 
@@ -124,7 +125,7 @@ class Glow(Flow):
         to_numbers = Margins(image_shape, num_categories) if margins else Levels(num_categories, scale=2.0)
         self.stack = FlowStack([self.scales, to_numbers])
 
-    def shaped(self, x: Tensor) -> Tensor:
+    def stack_input(self, x: Tensor) -> Tensor:
         return x.reshape(len(x), *self.image_shape)
 
     def pieces(self, z: Tensor) -> list[Tensor]:
@@ -133,16 +134,16 @@ class Glow(Flow):
 
     # --- pictures are whole numbers -----------------------------------------------------------------
 
-    def dequantized(self, x: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
+    def dequantize(self, x: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """x of whole numbers -> x + u in [0, K), log q(u|x) (B,)."""
-        u, log_q = self.dequantizer(self.shaped(x), generator)
-        return between(self.shaped(x), u), log_q
+        u, log_q = self.dequantizer(self.stack_input(x), generator)
+        return between(self.stack_input(x), u), log_q
 
     def elbo(
         self, x: Tensor, context: Tensor | None = None, generator: torch.Generator | None = None
     ) -> Tensor:
         """(B,) log p(x + u) − log q(u|x) with one draw of u: in expectation at most log P(x)."""
-        noisy, log_q = self.dequantized(x, generator)
+        noisy, log_q = self.dequantize(x, generator)
         return self.log_prob(noisy, context) - log_q
 
     def iw_elbo(
@@ -169,16 +170,21 @@ class Glow(Flow):
             self.log_metric(split, "iw_samples", torch.full((len(x),), float(self.samples)))
         return bpd.mean()
 
+    def postprocess(self, x: Tensor) -> Tensor:
+        """Whole numbers 0 … K − 1 from real ones: each is the grey level whose gap [k, k + 1) it lies in."""
+        return x.floor().clamp(0, self.num_categories - 1)
+
+    @former("n", "temperature", "label", "generator", "seed", "context")
     @torch.no_grad()
     def sample(
         self,
         n: int,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
         temperature: float = 1.0,
-        label: int | None = None,
         generator: torch.Generator | None = None,
-        seed: int | None = None,
         context: Tensor | None = None,
     ) -> Tensor:
-        """n pictures (n, C, H, W) of whole numbers, 0 … K − 1."""
-        y = super().sample(n, temperature, label, generator, seed, context)
-        return y.floor().clamp(0, self.num_categories - 1)
+        """n pictures (n, C, H, W) of whole numbers, 0 … K − 1; arguments as in `Flow.sample`."""
+        drawn = super().sample(n, y=y, temperature=temperature, generator=generator, context=context)
+        return self.postprocess(drawn)

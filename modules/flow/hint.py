@@ -18,9 +18,9 @@ import torch
 from torch import Tensor
 
 from modules.base import require
-from modules.flow.coupling import MLP, halves
+from modules.flow.coupling import MLPConditioner, halves
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import Permutation
 from modules.flow.monotone import Affine, Monotone
 
@@ -46,12 +46,12 @@ class RecursiveCoupling(FlowLayer):
         require(2, features=features)
         self.sizes = first, second = halves(features)
         self.monotone = monotone()
-        self.conditioner = MLP(first, second, self.monotone.count, hidden, context)
+        self.conditioner = MLPConditioner(first, second, self.monotone.num_params, hidden, context)
         self.first, self.second = (
             RecursiveCoupling(size, monotone, hidden, context) if size > 1 else None for size in self.sizes
         )
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         h1, h2 = z.split(self.sizes, -1)
         theta = self.conditioner(h1, context)
         h1, ladj1 = self.first.generate(h1, context) if self.first else (h1, 0.0)
@@ -59,7 +59,7 @@ class RecursiveCoupling(FlowLayer):
         h2, slope = self.monotone.generate(h2, theta)
         return torch.cat([h1, h2], -1), slope.sum(-1) + ladj1 + ladj2
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         h1, h2 = x.split(self.sizes, -1)
         h1, ladj1 = self.first.normalize(h1, context) if self.first else (h1, 0.0)
         h2, slope = self.monotone.normalize(h2, self.conditioner(h1, context))

@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import LU, substitute
 
 
@@ -35,11 +35,11 @@ class ImageLayer(FlowLayer):
 class Squeeze(ImageLayer):
     """Normalizing makes of each 2×2 block four channels."""
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        return F.pixel_shuffle(z, 2), self.no_ladj(z)
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return F.pixel_shuffle(z, 2), self.zero_ladj(z)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        return F.pixel_unshuffle(x, 2), self.no_ladj(x)
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return F.pixel_unshuffle(x, 2), self.zero_ladj(x)
 
 
 class Conv1x1(ImageLayer):
@@ -57,13 +57,13 @@ class Conv1x1(ImageLayer):
         """Ω of the normalizing direction, (C, C)."""
         return self.linear.matrix()
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x = self.linear.solve(z.movedim(-3, -1)).movedim(-1, -3)
-        return x, self.per_example(z, -math.prod(z.shape[-2:]) * self.linear.log_det())
+        return x, self.expand_ladj(z, -math.prod(z.shape[-2:]) * self.linear.log_det())
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         z = F.conv2d(x, self.matrix()[:, :, None, None])
-        return z, self.per_example(x, math.prod(x.shape[-2:]) * self.linear.log_det())
+        return z, self.expand_ladj(x, math.prod(x.shape[-2:]) * self.linear.log_det())
 
 
 class MultiScale(ImageLayer):
@@ -88,14 +88,14 @@ class MultiScale(ImageLayer):
         if sum(map(math.prod, self.pieces)) != math.prod(self.image_shape):
             raise ValueError(f"The pieces {self.pieces} have not as many numbers as {self.image_shape}.")
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        left, total = [], self.no_ladj(x)
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        left, total = [], self.zero_ladj(x)
         for piece, ladj in self.normalizing(x, context):
             left.append(piece.flatten(1))
             total = total + ladj
         return torch.cat(left, 1), total
 
-    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """The pieces (B, C_n, H_n, W_n) in the order in which they leave, and the ladj of each level."""
         last = len(self.levels) - 1
         for number, level in enumerate(self.levels):
@@ -111,7 +111,7 @@ class MultiScale(ImageLayer):
         parts = z.split([math.prod(shape) for shape in self.pieces], -1)
         return [part.reshape(-1, *shape) for part, shape in zip(parts, self.pieces, strict=True)]
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         *rest, h = self.split(z)
         total = z.new_zeros(len(z))
         for level in reversed(self.levels):
@@ -168,12 +168,12 @@ class PeriodicConv(ImageLayer):
         """(C, H, W) complex."""
         return torch.fft.fft2(self.weight, s=self.image_shape[1:])
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         spectrum = self.spectrum()
         x = torch.fft.ifft2(torch.fft.fft2(z) * spectrum).real
-        return x, self.per_example(z, spectrum.abs().log().sum())
+        return x, self.expand_ladj(z, spectrum.abs().log().sum())
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         return torch.fft.ifft2(torch.fft.fft2(x) / self.spectrum()).real
 
 
@@ -191,9 +191,9 @@ class CausalConv(FlowLayer):
         lag = torch.arange(length)[:, None] - torch.arange(length)
         return torch.where(lag >= 0, padded[lag.clamp(min=0)], 0.0)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x = z @ self.matrix(z.shape[-1]).T
-        return x, self.per_example(z, z.shape[-1] * self.weight[0].abs().log())
+        return x, self.expand_ladj(z, z.shape[-1] * self.weight[0].abs().log())
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         return substitute(self.matrix(x.shape[-1]), x, upper=False)

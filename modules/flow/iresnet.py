@@ -22,9 +22,9 @@ from torch import Tensor
 
 from modules.base import require
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import Diagonal
-from modules.flow.tangent import Push, TangentMLP, probes, units
+from modules.flow.tangent import Push, TangentMLP, probes, unit_vectors
 
 Estimator = Literal["exact", "series", "hutchinson", "roulette"]
 
@@ -58,7 +58,7 @@ def fixed_point(
 
 def log_det(push: Push, h: Tensor) -> Tensor:
     """log |det (I + J)|, exact: D tangents and one determinant an example."""
-    eye = units(h)
+    eye = unit_vectors(h)
     return torch.linalg.slogdet(eye + push(eye)).logabsdet  # rows are J e_i: the transpose, same determinant
 
 
@@ -121,7 +121,7 @@ class Residual(FlowLayer):
         if kind == "exact":
             return log_det(push, h)
         if kind == "series":
-            return series(push, units(h), self.terms).sum(-1)
+            return series(push, unit_vectors(h), self.terms).sum(-1)
         v, terms, weights = probes(h, self.probes, "rademacher"), self.terms, None
         if kind == "roulette":
             terms = int(torch.empty(()).geometric_(self.stop))  # 1, 2, …
@@ -137,11 +137,11 @@ class Residual(FlowLayer):
         value, push = self.f.linearise(torch.cat([h, context.expand(*h.shape[:-1], -1)], -1), matrices)
         return value, lambda v: push(F.pad(v, (0, context.shape[-1])))
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         value, push = self.linearise(x, context)
         return x + value, self.ladj(x, push)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         kept = self.f.matrices()  # once: in training each use would go on with the power iteration
         with torch.no_grad():
             tolerance = 20 * torch.finfo(z.dtype).eps
@@ -149,7 +149,7 @@ class Residual(FlowLayer):
         value, push = self.linearise(x, context, kept)
         if torch.is_grad_enabled():
             # one step of Newton: it moves nothing, and has the implicit gradient (I + J)⁻¹ (dz − ∂_θ f)
-            eye = units(x)
+            eye = unit_vectors(x)
             slope = (eye + push(eye)).transpose(-1, -2).detach()
             x = x + torch.linalg.solve(slope, (z - value - x)[..., None])[..., 0]
             _, push = self.linearise(x, context, kept)

@@ -23,34 +23,34 @@ from collections.abc import Callable, Iterator, Sequence
 import torch
 from torch import Tensor, nn
 
-Mapped = tuple[Tensor, Tensor]  # value, ladj
+ValueAndLogDet = tuple[Tensor, Tensor]  # value, ladj
 
 
 class FlowLayer(nn.Module):
-    """Base of every layer. A layer writes `generate`, and either `normalize` or `preimage` alone: then
+    """Base of every layer. A layer writes `generate`, and either `normalize` or `inverse` alone: then
     the log-determinant of the way back follows from that of the way there.
     """
 
     event_dims = 1  # dimensions at the end that make one example: 3 for images
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         """z → x = f(z), log |det ∂f/∂z|."""
         raise NotImplementedError
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         """x → z = f⁻¹(x)."""
         raise NotImplementedError
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         """x → z = f⁻¹(x), log |det ∂f⁻¹/∂x|."""
-        z = self.preimage(x, context)
+        z = self.inverse(x, context)
         return z, -self.generate(z, context)[1]
 
-    def no_ladj(self, h: Tensor) -> Tensor:
+    def zero_ladj(self, h: Tensor) -> Tensor:
         """The ladj of a map that keeps volumes: a zero an example."""
         return h.new_zeros(h.shape[: h.ndim - self.event_dims])
 
-    def per_example(self, h: Tensor, ladj: Tensor) -> Tensor:
+    def expand_ladj(self, h: Tensor, ladj: Tensor) -> Tensor:
         """A ladj that is the same for every example, one number, as one number an example."""
         return ladj.expand(h.shape[: h.ndim - self.event_dims])
 
@@ -62,10 +62,10 @@ class Inverse(FlowLayer):
         super().__init__()
         self.layer, self.event_dims = layer, layer.event_dims
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.layer.normalize(z, context)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.layer.generate(x, context)
 
 
@@ -85,26 +85,26 @@ class FlowStack(FlowLayer):
         self.layers = nn.ModuleList(layers)
         self.event_dims = layers[-1].event_dims
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return last_of(self.generating(z, context))
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return last_of(self.normalizing(x, context))
 
-    def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+    def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """After each layer of f_1, …, f_L: z_l and this layer's own ladj."""
         for layer in self.layers:
             z, ladj = layer.generate(z, context)  # type: ignore[operator]
             yield z, ladj
 
-    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[Mapped]:
+    def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """After each layer of f_L⁻¹, …, f_1⁻¹: z_{l−1} and this layer's own ladj."""
         for layer in reversed(self.layers):
             x, ladj = layer.normalize(x, context)  # type: ignore[operator]
             yield x, ladj
 
 
-def last_of(steps: Iterator[Mapped]) -> Mapped:
+def last_of(steps: Iterator[ValueAndLogDet]) -> ValueAndLogDet:
     """The last value of some steps and the sum of their ladjs."""
     last, total = next(steps)
     for value, ladj in steps:
@@ -115,7 +115,7 @@ def last_of(steps: Iterator[Mapped]) -> Mapped:
 # --- Scalar roots -------------------------------------------------------------------------------
 
 
-def increasing_root(f: Callable[[Tensor], Mapped], y: Tensor, iterations: int = 200) -> Tensor:
+def increasing_root(f: Callable[[Tensor], ValueAndLogDet], y: Tensor, iterations: int = 200) -> Tensor:
     """The h with f(h) = y, for every entry of y; f is increasing and answers (value, log slope).
 
     Newton's steps where they stay inside of a bracket and at least halve the step before, its middle

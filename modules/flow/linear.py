@@ -22,7 +22,7 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.flow.layer import FlowLayer, Mapped
+from modules.flow.layer import FlowLayer, ValueAndLogDet
 
 
 class Linear(FlowLayer):
@@ -46,11 +46,11 @@ class Linear(FlowLayer):
         """Ω⁻¹ h of every row: h (..., D)."""
         return torch.linalg.solve(self.matrix(), h[..., None])[..., 0]
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.bias + z @ self.matrix().T, self.per_example(z, self.log_det())
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return self.bias + z @ self.matrix().T, self.expand_ladj(z, self.log_det())
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.solve(x - self.bias), self.per_example(x, -self.log_det())
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return self.solve(x - self.bias), self.expand_ladj(x, -self.log_det())
 
 
 class Diagonal(Linear):
@@ -75,14 +75,14 @@ class Diagonal(Linear):
     def log_det(self) -> Tensor:
         return self.log_scale.sum()
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.bias + self.scale * z, self.per_example(z, self.log_det())
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return self.bias + self.scale * z, self.expand_ladj(z, self.log_det())
 
     def solve(self, h: Tensor) -> Tensor:
         return h / self.scale
 
 
-class OfContext(FlowLayer):
+class ContextAffine(FlowLayer):
     """x = β(c) + exp(s(c)) ⊙ z, β and s linear in the context c. Starts as the identity."""
 
     def __init__(self, features: int, context: int) -> None:
@@ -99,11 +99,11 @@ class OfContext(FlowLayer):
         log_scale, bias = self.theta(context).chunk(2, -1)
         return log_scale, bias
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         log_scale, bias = self.parts(context)
         return bias + log_scale.exp() * z, log_scale.sum(-1).expand(z.shape[:-1])
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         log_scale, bias = self.parts(context)
         return (x - bias) * (-log_scale).exp(), -log_scale.sum(-1).expand(x.shape[:-1])
 
@@ -119,7 +119,7 @@ class Triangular(Diagonal):
     def matrix(self) -> Tensor:
         return self.scale.diag() + strict(self.entries, len(self.bias), self.upper)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return Linear.generate(self, z, context)
 
     def solve(self, h: Tensor) -> Tensor:
@@ -142,15 +142,15 @@ class Orthogonal(FlowLayer):
         """(D, D)"""
         return self.generate(torch.eye(self.vectors.shape[1]).to(self.vectors))[0].T
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         for v in self.vectors.flip(0):
             z = reflect(z, v)
-        return z, self.no_ladj(z)
+        return z, self.zero_ladj(z)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         for v in self.vectors:
             x = reflect(x, v)
-        return x, self.no_ladj(x)
+        return x, self.zero_ladj(x)
 
 
 class Permutation(FlowLayer):
@@ -165,11 +165,11 @@ class Permutation(FlowLayer):
         drawn = torch.randperm(features, generator=generator, device="cpu")
         self.register_buffer("order", torch.arange(features, device="cpu").flip(0) if reverse else drawn)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        return z.index_select(-1, self.order), self.no_ladj(z)
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return z.index_select(-1, self.order), self.zero_ladj(z)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        return torch.empty_like(x).index_copy(-1, self.order, x), self.no_ladj(x)
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return torch.empty_like(x).index_copy(-1, self.order, x), self.zero_ladj(x)
 
 
 class LU(Diagonal):
@@ -195,7 +195,7 @@ class LU(Diagonal):
         lower, upper = self.factors()
         return (lower @ upper)[self.order]
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return Linear.generate(self, z, context)
 
     def solve(self, h: Tensor) -> Tensor:

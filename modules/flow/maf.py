@@ -24,12 +24,12 @@ from torch import Tensor, nn
 from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
 from modules.base import require
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import Diagonal
 from modules.flow.monotone import Affine, Gated, Monotone
 from modules.flow.spline import RationalQuadratic
 
-Apply = Callable[[Tensor, Tensor], Mapped]  # a direction of a monotone map
+Apply = Callable[[Tensor, Tensor], ValueAndLogDet]  # a direction of a monotone map
 
 
 class MaskedConditioner(nn.Module):
@@ -39,17 +39,17 @@ class MaskedConditioner(nn.Module):
     """
 
     def __init__(
-        self, features: int, count: int, hidden: Sequence[int], reverse: bool = False, context: int = 0
+        self, features: int, num_params: int, hidden: Sequence[int], reverse: bool = False, context: int = 0
     ) -> None:
         super().__init__()
         require(1, features=features, hidden=hidden)
-        self.features, self.count = features, count
+        self.features, self.num_params = features, num_params
         rank = torch.arange(1, features + 1, device="cpu")
         self.order = list(range(features))[:: -1 if reverse else 1]
         degrees = draw_degrees(features, hidden, "even", torch.Generator())
         masks = make_masks(rank.flip(0) if reverse else rank, degrees, direct=False)
-        masks[-1] = masks[-1].repeat_interleave(count, 0)  # (D k, width)
-        sizes = [features, *hidden, features * count]
+        masks[-1] = masks[-1].repeat_interleave(num_params, 0)  # (D k, width)
+        sizes = [features, *hidden, features * num_params]
         self.layers = nn.ModuleList(
             [MaskedLinear(i, o, mask) for (i, o), mask in zip(pairwise(sizes), masks, strict=True)]
         )
@@ -64,7 +64,7 @@ class MaskedConditioner(nn.Module):
         """Masked weight (out, in) and bias of every layer."""
         return [(layer.masked_weight, layer.bias) for layer in self.layers]  # type: ignore[misc]
 
-    def start(self, context: Tensor | None, bias: Tensor) -> Tensor:
+    def first_bias(self, context: Tensor | None, bias: Tensor) -> Tensor:
         """Bias of the first layer, with what the context adds to it."""
         if self.of_context is None:
             return bias
@@ -75,22 +75,22 @@ class MaskedConditioner(nn.Module):
     def forward(self, h: Tensor, context: Tensor | None = None) -> Tensor:
         """h (..., D) -> θ (..., D, k), all in one pass."""
         (first, bias), *others = self.weights()
-        start = self.start(context, bias)
+        start = self.first_bias(context, bias)
         h = F.linear(h, first, start) if self.of_context is None else F.linear(h, first) + start
         for weight, bias in others:
             h = F.linear(F.relu(h), weight, bias)
-        return h.unflatten(-1, (self.features, self.count))
+        return h.unflatten(-1, (self.features, self.num_params))
 
-    def walk(self, h: Tensor, apply: Apply, context: Tensor | None = None) -> Mapped:
+    def sequential(self, h: Tensor, apply: Apply, context: Tensor | None = None) -> ValueAndLogDet:
         """Map h (..., D) one variable after the other, each by θ of those mapped before: D passes.
 
-        Of a pass only what is new is computed: a column of the first layer's weights for the variable
+        In each pass only what is new is computed: a column of the first layer's weights for the variable
         just mapped, the inner layers, and the outputs of the next variable.
         """
         (first, bias), *inner, (last, out_bias) = self.weights()
-        rows = last.unflatten(0, (self.features, self.count))  # (D, k, width)
-        biases = out_bias.unflatten(0, (self.features, self.count))
-        a = self.start(context, bias).expand(*h.shape[:-1], len(bias))
+        rows = last.unflatten(0, (self.features, self.num_params))  # (D, k, width)
+        biases = out_bias.unflatten(0, (self.features, self.num_params))
+        a = self.first_bias(context, bias).expand(*h.shape[:-1], len(bias))
         mapped: dict[int, Tensor] = {}
         total = h.new_zeros(h.shape[:-1])
         for i in self.order:
@@ -103,7 +103,7 @@ class MaskedConditioner(nn.Module):
         return torch.stack([mapped[i] for i in range(self.features)], -1), total
 
 
-class MAF(FlowLayer):
+class MaskedAutoregressive(FlowLayer):
     """x_i = g(z_i; φ(x_<i)): scores in one pass, samples in D."""
 
     def __init__(
@@ -116,32 +116,32 @@ class MAF(FlowLayer):
     ) -> None:
         super().__init__()
         self.monotone = monotone
-        self.conditioner = MaskedConditioner(features, monotone.count, hidden, reverse, context)
+        self.conditioner = MaskedConditioner(features, monotone.num_params, hidden, reverse, context)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.conditioner.walk(z, self.monotone.generate, context)
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return self.conditioner.sequential(z, self.monotone.generate, context)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         z, slope = self.monotone.normalize(x, self.conditioner(x, context))
         return z, slope.sum(-1)
 
 
-class IAF(MAF):
+class InverseAutoregressive(MaskedAutoregressive):
     """x_i = g(z_i; φ(z_<i)): samples in one pass, scores what others drew in D."""
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x, slope = self.monotone.generate(z, self.conditioner(z, context))
         return x, slope.sum(-1)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
-        return self.conditioner.walk(x, self.monotone.normalize, context)
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        return self.conditioner.sequential(x, self.monotone.normalize, context)
 
 
 # --- Models -------------------------------------------------------------------------------------
 
 
-class MaskedFlow(Flow):
-    """L masked autoregressive layers, the order reversed in every other one.
+class MAF(Flow):
+    """Masked autoregressive flow: L layers, the order reversed in every other one.
 
     Args:
         layers: L.
@@ -149,9 +149,12 @@ class MaskedFlow(Flow):
         spline: rational-quadratic maps on [−bound, bound] of `bins` bins instead of affine ones, and one
             scaling at the end.
         gated: IAF's stable form of the affine map.
+
+    Raises:
+        TypeError: a call of earlier versions, in which MAF and IAF were the layers.
     """
 
-    layer: type[MAF] = MAF
+    layer: type[MaskedAutoregressive] = MaskedAutoregressive
 
     def __init__(
         self,
@@ -164,6 +167,15 @@ class MaskedFlow(Flow):
         gated: bool = False,
         **training: Any,
     ) -> None:
+        if (
+            isinstance(event_shape, int)
+            or isinstance(layers, Monotone)
+            or {"features", "monotone"} & {*training}
+        ):
+            name, layer = type(self).__name__, self.layer.__name__
+            raise TypeError(
+                f"{name} is the model, {name}(event_shape, layers, hidden): the layer is {layer}."
+            )
         super().__init__(event_shape, **training)
         require(1, layers=layers)
 
@@ -172,14 +184,14 @@ class MaskedFlow(Flow):
                 return RationalQuadratic(bins, bound)
             return Gated() if gated else Affine()
 
-        made: list[FlowLayer] = [
+        stack: list[FlowLayer] = [
             self.layer(self.event_dim, monotone(), hidden, number % 2 == 1, self.context_features)
             for number in range(layers)
         ]
-        self.stack = FlowStack(made + ([Diagonal(self.event_dim)] if spline else []))
+        self.stack = FlowStack(stack + ([Diagonal(self.event_dim)] if spline else []))
 
 
-class InverseFlow(MaskedFlow):
-    """The same of inverse autoregressive layers: for posteriors, students and unnormalised targets."""
+class IAF(MAF):
+    """Inverse autoregressive flow: for posteriors, students and unnormalised targets."""
 
-    layer = IAF
+    layer = InverseAutoregressive

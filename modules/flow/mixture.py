@@ -6,8 +6,8 @@ r"""More monotone maps: a mixture of logistics, the nonlinear square, sums of sq
     unconstrained          b + ∫_0^h e^{n(u; θ)} du, n by chords between fixed knots      3 K + 2
 
 The mixture reaches all of R, so its density integrates to 1; maps that stop short of it report likelihoods
-that are too high. Each `generate` is the closed form and its inverse is solved: `Flipped(…)` puts the closed
-form on the way from data to noise.
+that are too high. Each `generate` is the closed form and its inverse is solved: `InverseMonotone(…)` puts
+the closed form on the way from data to noise.
 
 References: Ho et al. 2019, arXiv:1902.00275 (Flow++); Ziegler & Rush 2019, arXiv:1901.10548; Jaini et al.
 2019, arXiv:1905.02325; Wehenkel & Louppe 2019, arXiv:1908.05164; [UDL] notes to chapter 16.
@@ -21,8 +21,8 @@ from torch import Tensor
 
 from modules.base import require
 from modules.flow.bins import pick
-from modules.flow.layer import Mapped
-from modules.flow.monotone import Monotone, softly
+from modules.flow.layer import ValueAndLogDet
+from modules.flow.monotone import Monotone, soft_clamp
 
 STEEPEST = 8 * math.sqrt(3) / 9  # |c| d / a at which the nonlinear square is flat somewhere
 WIDEST = 2.0  # logarithm of a component's scale, at most; the narrowest is its inverse
@@ -40,21 +40,21 @@ class LogisticMixture(Monotone):
     def __init__(self, components: int = 4) -> None:
         super().__init__()
         require(1, components=components)
-        self.components, self.count = components, 3 * components + 2
+        self.components, self.num_params = components, 3 * components + 2
         self.register_buffer("starts", torch.linspace(-1, 1, components + 2)[1:-1], persistent=False)
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         logits, means, log_sigmas, last = theta.split([self.components] * 3 + [2], -1)
         # scales are bounded: far out a conditioner's answers are large, and e to them no number any more; and
         # between components much narrower than their distance F is flat to the last digit: no way back
         y, slope = logistic_mixture(
-            z, logits.log_softmax(-1), means + self.starts, softly(log_sigmas, WIDEST)
+            z, logits.log_softmax(-1), means + self.starts, soft_clamp(log_sigmas, WIDEST)
         )
-        shift, log_scale = last[..., 0], softly(last[..., 1], WIDEST)
+        shift, log_scale = last[..., 0], soft_clamp(last[..., 1], WIDEST)
         return y * log_scale.exp() + shift, slope + log_scale
 
 
-def logistic_mixture(h: Tensor, log_pi: Tensor, means: Tensor, log_sigmas: Tensor) -> Mapped:
+def logistic_mixture(h: Tensor, log_pi: Tensor, means: Tensor, log_sigmas: Tensor) -> ValueAndLogDet:
     """h (...) -> logit F(h) and its log slope, F the mixture's distribution function."""
     u = (h[..., None] - means) * (-log_sigmas).exp()
     up, down = F.logsigmoid(u), F.logsigmoid(-u)
@@ -66,9 +66,9 @@ def logistic_mixture(h: Tensor, log_pi: Tensor, means: Tensor, log_sigmas: Tenso
 class NonlinearSquared(Monotone):
     """A line with one bump: five numbers, kept within the bound that makes it increase. θ = 0: identity."""
 
-    count = 5
+    num_params = 5
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         raw_a, b, raw_c, raw_d, g = theta.unbind(-1)
         a, d = raw_a.exp(), raw_d.exp()
         c = 0.95 * STEEPEST * raw_c.tanh() * a / d
@@ -78,7 +78,7 @@ class NonlinearSquared(Monotone):
 
 def nonlinear_squared(
     h: Tensor, a: Tensor | float, b: Tensor | float, c: Tensor | float, d: Tensor | float, g: Tensor | float
-) -> Mapped:
+) -> ValueAndLogDet:
     """Value and slope (not its logarithm: it is negative somewhere beyond the bound on c)."""
     u = d * h + g
     bump = 1 / (1 + u * u)
@@ -94,9 +94,9 @@ class SumOfSquares(Monotone):
         super().__init__()
         require(1, polynomials=polynomials, degree=degree)
         self.polynomials, self.degree = polynomials, degree
-        self.count = polynomials * (degree + 1) + 1
+        self.num_params = polynomials * (degree + 1) + 1
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         a = theta[..., 1:].unflatten(-1, (self.polynomials, self.degree + 1))
         one = torch.zeros_like(a[..., :1, :])
         one[..., 0, 0] = math.sqrt(1 - self.LEAST)
@@ -105,7 +105,7 @@ class SumOfSquares(Monotone):
         return theta[..., 0] + self.LEAST * z + value, (slope + self.LEAST).log()
 
 
-def sum_of_squares(h: Tensor, a: Tensor) -> Mapped:
+def sum_of_squares(h: Tensor, a: Tensor) -> ValueAndLogDet:
     """∫_0^h Σ_k (Σ_l a_kl u^l)² du and the integrand at h; h (...), a (..., K, r + 1)."""
     order = a.shape[-1]
     square = [
@@ -130,13 +130,13 @@ class Integral(Monotone):
         points: knots on either side of 0, which is one too.
     """
 
-    BOUND = 5.0  # of n, softly
+    BOUND = 5.0  # of n, soft_clamp
     knots: Tensor
 
     def __init__(self, hidden: int = 8, points: int = 16) -> None:
         super().__init__()
         require(1, hidden=hidden, points=points)
-        self.hidden, self.count = hidden, 3 * hidden + 2
+        self.hidden, self.num_params = hidden, 3 * hidden + 2
         even = torch.linspace(-1, 1, 2 * points + 1, dtype=torch.float64)
         self.register_buffer("knots", 8 * (3 * even).sinh() / math.sinh(3), persistent=False)
 
@@ -144,9 +144,9 @@ class Integral(Monotone):
         """n(u), u (Q,), θ (..., k) -> (..., Q)."""
         _, bias, w, b, v = theta[..., None, :].split([1, 1, *[self.hidden] * 3], -1)
         unit = (w * u[:, None] + b).tanh()  # (..., Q, K)
-        return softly((v * unit).sum(-1) + bias[..., 0], self.BOUND)
+        return soft_clamp((v * unit).sum(-1) + bias[..., 0], self.BOUND)
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         knots = self.knots.to(z)
         n = self.log_integrand(knots, theta)  # (..., Q)
         width, rise = knots.diff(), n.diff(dim=-1)

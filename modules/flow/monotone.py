@@ -6,7 +6,7 @@ A map is written without parameters of its own: whoever uses it brings θ, as fr
 from the other half (`Coupling`), from the coordinates before (`MAF`, `IAF`). At θ = 0 each is the identity
 unless it says otherwise, so a conditioner that ends in zeros starts there.
 
-    Affine       x = z e^s + t           θ = (t, s), s bounded softly
+    Affine       x = z e^s + t           θ = (t, s), s bounded soft_clamp
     Additive     x = z + t               θ = t
     LeakyReLU    x = a z for z < 0, z    no θ: slope a < 1 below 0; ladj = #negatives · log a
 
@@ -18,43 +18,43 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.flow.layer import FlowLayer, Mapped, increasing_root
+from modules.flow.layer import FlowLayer, ValueAndLogDet, increasing_root
 
 
 class Monotone(nn.Module):
     """Base: a map writes `generate`, and `normalize` where its inverse has a closed form; else it is solved.
 
     Attributes:
-        count: k, numbers of θ.
+        num_params: k, numbers of θ.
     """
 
-    count: int
+    num_params: int
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         """z (...), θ (..., k) -> x (...), log slope (...)."""
         raise NotImplementedError
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         """x (...), θ (..., k) -> z (...), log slope of the inverse (...)."""
         z = increasing_root(lambda h: self.generate(h, theta), x)
         return z, -self.generate(z, theta)[1]
 
 
-class Flipped(Monotone):
+class InverseMonotone(Monotone):
     """A map with its directions exchanged: for those whose closed form is to be used on data."""
 
     def __init__(self, monotone: Monotone) -> None:
         super().__init__()
-        self.monotone, self.count = monotone, monotone.count
+        self.monotone, self.num_params = monotone, monotone.num_params
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         return self.monotone.normalize(z, theta)
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         return self.monotone.generate(x, theta)
 
 
-def softly(raw: Tensor, bound: float = 5.0) -> Tensor:
+def soft_clamp(raw: Tensor, bound: float = 5.0) -> Tensor:
     """A logarithm of a scale kept within ±bound, and nearly as it was where it is small."""
     return bound * (raw / bound).tanh()
 
@@ -65,24 +65,24 @@ class Affine(Monotone):
     [GM] 3.86 takes σ straight from a network: it must be kept above 0, here by e^s.
     """
 
-    count = 2
+    num_params = 2
 
     def __init__(self, bound: float | None = 5.0) -> None:
         super().__init__()
         require(1e-3, bound=1.0 if bound is None else bound)
         self.bound = bound
 
-    def split(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+    def shift_and_scale(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """t and s, each (...)."""
         shift, s = theta.unbind(-1)
-        return shift, s if self.bound is None else softly(s, self.bound)
+        return shift, s if self.bound is None else soft_clamp(s, self.bound)
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
-        shift, s = self.split(theta)
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
+        shift, s = self.shift_and_scale(theta)
         return z * s.exp() + shift, s
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
-        shift, s = self.split(theta)
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
+        shift, s = self.shift_and_scale(theta)
         return (x - shift) * (-s).exp(), -s
 
 
@@ -92,15 +92,15 @@ class Gated(Monotone):
     At θ = 0 it shrinks by σ(2) = 0.88, as in Kingma et al. 2016, arXiv:1606.04934, Alg. 1.
     """
 
-    count = 2
+    num_params = 2
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         mean, raw = theta.unbind(-1)
         log_gate = nn.functional.logsigmoid(raw + 2)
         gate = log_gate.exp()
         return gate * z + (1 - gate) * mean, log_gate
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         mean, raw = theta.unbind(-1)
         log_gate = nn.functional.logsigmoid(raw + 2)
         gate = log_gate.exp()
@@ -110,31 +110,31 @@ class Gated(Monotone):
 class Additive(Monotone):
     """x = z + t: keeps volumes."""
 
-    count = 1
+    num_params = 1
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         return z + theta[..., 0], torch.zeros_like(z)
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         return x - theta[..., 0], torch.zeros_like(x)
 
 
 class LeakyReLU(Monotone):
     """x = a z below 0, z from 0 on; not the identity, as it has nothing to learn."""
 
-    count = 0
+    num_params = 0
 
-    def __init__(self, slope: float = 0.1) -> None:
+    def __init__(self, negative_slope: float = 0.1) -> None:
         super().__init__()
-        require(1e-6, slope=slope)
-        self.slope = slope
+        require(1e-6, negative_slope=negative_slope)
+        self.negative_slope = negative_slope
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
-        slope = torch.where(z < 0, torch.full_like(z, self.slope), torch.ones_like(z))
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
+        slope = torch.where(z < 0, torch.full_like(z, self.negative_slope), torch.ones_like(z))
         return z * slope, slope.log()
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
-        slope = torch.where(x < 0, torch.full_like(x, self.slope), torch.ones_like(x))
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
+        slope = torch.where(x < 0, torch.full_like(x, self.negative_slope), torch.ones_like(x))
         return x / slope, -slope.log()
 
 
@@ -151,12 +151,12 @@ class Elementwise(FlowLayer):
         super().__init__()
         require(1, features=features)
         self.monotone = monotone
-        theta = torch.zeros(features, monotone.count)
-        if monotone.count:
+        theta = torch.zeros(features, monotone.num_params)
+        if monotone.num_params:
             self.theta = nn.Parameter(theta)
         else:  # a map that has nothing to learn
             self.register_buffer("theta", theta, persistent=False)
-        self.of_context = nn.Linear(context, features * monotone.count, bias=False) if context else None
+        self.of_context = nn.Linear(context, features * monotone.num_params, bias=False) if context else None
         if self.of_context is not None:
             nn.init.zeros_(self.of_context.weight)
 
@@ -167,10 +167,10 @@ class Elementwise(FlowLayer):
             theta = theta + self.of_context(context).unflatten(-1, self.theta.shape)
         return theta.expand(*h.shape, self.theta.shape[-1])
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         x, slope = self.monotone.generate(z, self.parameters_for(z, context))
         return x, slope.sum(-1)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         z, slope = self.monotone.normalize(x, self.parameters_for(x, context))
         return z, slope.sum(-1)

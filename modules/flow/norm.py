@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import over_processes, require
-from modules.flow.layer import FlowLayer, Mapped
+from modules.flow.layer import FlowLayer, ValueAndLogDet
 
 
 class PerChannel(FlowLayer):
@@ -27,7 +27,7 @@ class PerChannel(FlowLayer):
         require(1, features=features)
         self.features, self.event_dims = features, event_dims
 
-    def shaped(self, values: Tensor) -> Tensor:
+    def broadcast(self, values: Tensor) -> Tensor:
         """(C,) as it multiplies h."""
         return values.reshape(-1, *[1] * (self.event_dims - 1))
 
@@ -62,15 +62,15 @@ class ActNorm(PerChannel):
         self.log_scale.copy_(-0.5 * var.clamp(min=1e-12).log())
         self.initialised.fill_(True)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
-        x = z * self.shaped((-self.log_scale).exp()) - self.shaped(self.bias)
-        return x, self.per_example(z, -self.times(z) * self.log_scale.sum())
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
+        x = z * self.broadcast((-self.log_scale).exp()) - self.broadcast(self.bias)
+        return x, self.expand_ladj(z, -self.times(z) * self.log_scale.sum())
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         if self.training and not self.initialised:
             self.initialise(x)
-        z = (x + self.shaped(self.bias)) * self.shaped(self.log_scale.exp())
-        return z, self.per_example(x, self.times(x) * self.log_scale.sum())
+        z = (x + self.broadcast(self.bias)) * self.broadcast(self.log_scale.exp())
+        return z, self.expand_ladj(x, self.times(x) * self.log_scale.sum())
 
 
 class BatchNorm(PerChannel):
@@ -91,14 +91,18 @@ class BatchNorm(PerChannel):
 
     def scaled(self, mean: Tensor, var: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """log scale, and mean and β as they are used."""
-        return self.log_gamma - 0.5 * (var + self.epsilon).log(), self.shaped(mean), self.shaped(self.beta)
+        return (
+            self.log_gamma - 0.5 * (var + self.epsilon).log(),
+            self.broadcast(mean),
+            self.broadcast(self.beta),
+        )
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         log_scale, mean, beta = self.scaled(self.running_mean, self.running_var)
-        x = (z - beta) * self.shaped((-log_scale).exp()) + mean
-        return x, self.per_example(z, -self.times(z) * log_scale.sum())
+        x = (z - beta) * self.broadcast((-log_scale).exp()) + mean
+        return x, self.expand_ladj(z, -self.times(z) * log_scale.sum())
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         moments = (self.running_mean, self.running_var)
         if self.training:
             moments = self.moments(x)
@@ -106,5 +110,5 @@ class BatchNorm(PerChannel):
                 for running, now in zip((self.running_mean, self.running_var), moments, strict=True):
                     running.lerp_(now, self.momentum)
         log_scale, mean, beta = self.scaled(*moments)
-        z = (x - mean) * self.shaped(log_scale.exp()) + beta
-        return z, self.per_example(x, self.times(x) * log_scale.sum())
+        z = (x - mean) * self.broadcast(log_scale.exp()) + beta
+        return z, self.expand_ladj(x, self.times(x) * log_scale.sum())

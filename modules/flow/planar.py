@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowLayer, FlowStack, Inverse, Mapped, increasing_root
+from modules.flow.layer import FlowLayer, FlowStack, Inverse, ValueAndLogDet, increasing_root
 
 
 class Planar(FlowLayer):
@@ -56,20 +56,20 @@ class Planar(FlowLayer):
             u = u + (F.softplus(along) - 1 - along) * w / w.square().sum(-1, keepdim=True).clamp(min=least)
         return u, w, b[..., 0]
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         u, w, b = self.parts(context)
         bend = ((w * z).sum(-1) + b).tanh()
         return z + u * bend[..., None], (1 + (w * u).sum(-1) * (1 - bend**2)).abs().log()
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         u, w, b = self.parts(context)
         along = (w * u).sum(-1)
 
-        def moved(a: Tensor) -> Mapped:  # a = wᵀz goes to wᵀx = a + wᵀû tanh(a + b)
+        def project(a: Tensor) -> ValueAndLogDet:  # a = wᵀz goes to wᵀx = a + wᵀû tanh(a + b)
             bend = (a + b).tanh()
             return a + along * bend, (1 + along * (1 - bend**2)).log()
 
-        a = increasing_root(moved, (w * x).sum(-1))
+        a = increasing_root(project, (w * x).sum(-1))
         return x - u * (a + b).tanh()[..., None]
 
 
@@ -104,14 +104,14 @@ class Radial(FlowLayer):
         beta = F.softplus(self.raw_beta + moved[..., -1]) - alpha
         return alpha, beta, self.centre + moved[..., :-2]
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         alpha, beta, centre = self.parts(context)
         away = z - centre
         near = 1 / (alpha + length(away))
         ladj = (away.shape[-1] - 1) * (beta * near).log1p() + (alpha * beta * near**2).log1p()
         return z + (beta * near)[..., None] * away, ladj
 
-    def preimage(self, x: Tensor, context: Tensor | None = None) -> Tensor:
+    def inverse(self, x: Tensor, context: Tensor | None = None) -> Tensor:
         alpha, beta, centre = self.parts(context)
         away = x - centre
         big = length(away)
@@ -142,8 +142,8 @@ class PlanarFlow(Flow):
     ) -> None:
         super().__init__(event_shape, **training)
         require(1, layers=layers)
-        made = [self.layer(self.event_dim, self.context_features) for _ in range(layers)]
-        self.stack = FlowStack([Inverse(layer) for layer in made] if fit_data else made)
+        stack = [self.layer(self.event_dim, self.context_features) for _ in range(layers)]
+        self.stack = FlowStack([Inverse(layer) for layer in stack] if fit_data else stack)
 
 
 class RadialFlow(PlanarFlow):

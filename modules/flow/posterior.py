@@ -23,10 +23,10 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.flow.layer import FlowLayer, Mapped
+from modules.flow.layer import FlowLayer, ValueAndLogDet
 
 
-def gaussian_start(mean: Tensor, log_sigma: Tensor, noise: Tensor) -> Mapped:
+def gaussian_start(mean: Tensor, log_sigma: Tensor, noise: Tensor) -> ValueAndLogDet:
     """z_0 = μ + σ ε and log q_0(z_0), summed over the last dimension."""
     log_noise = -0.5 * (noise.square() + math.log(2 * math.pi)).sum(-1)
     return mean + log_sigma.exp() * noise, log_noise - log_sigma.sum(-1)
@@ -34,7 +34,7 @@ def gaussian_start(mean: Tensor, log_sigma: Tensor, noise: Tensor) -> Mapped:
 
 def flow_posterior(
     flow: FlowLayer, mean: Tensor, log_sigma: Tensor, noise: Tensor, context: Tensor | None = None
-) -> Mapped:
+) -> ValueAndLogDet:
     """z_L (B, D) and log q(z_L) (B,) for noise ε (B, D)."""
     z, log_q = gaussian_start(mean, log_sigma, noise)
     z, ladj = flow.generate(z, context)

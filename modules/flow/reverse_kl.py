@@ -81,7 +81,7 @@ def reverse_kl(
 
 
 @torch.no_grad()
-def weighed(flow: FlowLayer, z: Tensor, log_q: LogDensity) -> dict[str, float]:
+def importance_estimates(flow: FlowLayer, z: Tensor, log_q: LogDensity) -> dict[str, float]:
     """`kl` up to log Z, `log_z` by importance sampling, and `ess`, the effective share of the samples."""
     log_w = -reverse_kl(flow, z, log_q)
     log_z = log_mean_exp(log_w)
@@ -89,7 +89,7 @@ def weighed(flow: FlowLayer, z: Tensor, log_q: LogDensity) -> dict[str, float]:
     return {"kl": float(-log_w.mean()), "log_z": float(log_z), "ess": float(ess)}
 
 
-def fitting(
+def fit_steps(
     flow: Flow,
     target: Callable[[int], LogDensity],
     steps: int,
@@ -135,7 +135,7 @@ def fit(
     seed: int = 0,
     start: LogDensity | None = None,
 ) -> list[float]:
-    """`fitting` to one density; the losses of every step.
+    """`fit_steps` to one density; the losses of every step.
 
     Distillation: `log_q` is a trained teacher's `log_prob`, which must not require gradients.
 
@@ -151,4 +151,4 @@ def fit(
             return lambda x: share * log_q(x)
         return lambda x: share * log_q(x) + (1 - share) * start(x)
 
-    return list(fitting(flow, tempered, steps, batch, lr, with_ladj, seed))
+    return list(fit_steps(flow, tempered, steps, batch, lr, with_ladj, seed))

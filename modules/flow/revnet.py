@@ -18,8 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from modules.flow.coupling import MLP, halves
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
+from modules.flow.coupling import MLPConditioner, halves
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 
 
 class ReversibleBlock(FlowLayer):
@@ -33,19 +33,21 @@ class ReversibleBlock(FlowLayer):
     @classmethod
     def of_vectors(cls, features: int, hidden: Sequence[int] = (64,)) -> "ReversibleBlock":
         first, second = halves(features)
-        return cls(features, MLP(second, first, 1, hidden), MLP(first, second, 1, hidden))
+        return cls(
+            features, MLPConditioner(second, first, 1, hidden), MLPConditioner(first, second, 1, hidden)
+        )
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         h1, h2 = z.split(self.sizes, -1)
         h1 = h1 + self.f1(h2).view_as(h1)
         h2 = h2 + self.f2(h1).view_as(h2)
-        return torch.cat([h1, h2], -1), self.no_ladj(z)
+        return torch.cat([h1, h2], -1), self.zero_ladj(z)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         h1, h2 = x.split(self.sizes, -1)
         h2 = h2 - self.f2(h1).view_as(h2)
         h1 = h1 - self.f1(h2).view_as(h1)
-        return torch.cat([h1, h2], -1), self.no_ladj(x)
+        return torch.cat([h1, h2], -1), self.zero_ladj(x)
 
 
 class Recomputed(FlowStack):
@@ -54,13 +56,13 @@ class Recomputed(FlowStack):
     The gradients are those of the plain stack, up to the rounding of the inverses. The context gets none.
     """
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self._through(z, context, True)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self._through(x, context, False)
 
-    def _through(self, h: Tensor, context: Tensor | None, generating: bool) -> Mapped:
+    def _through(self, h: Tensor, context: Tensor | None, generating: bool) -> ValueAndLogDet:
         layers: list[Any] = list(self.layers) if generating else list(reversed(self.layers))
         parameters = [p for p in self.parameters() if p.requires_grad]
         value, ladj = Rerun.apply(layers, context, generating, h, *parameters)
@@ -73,7 +75,7 @@ class Rerun(torch.autograd.Function):
     @staticmethod
     def forward(
         ctx: Any, layers: list[Any], context: Tensor | None, generating: bool, h: Tensor, *parameters: Tensor
-    ) -> Mapped:
+    ) -> ValueAndLogDet:
         ctx.layers, ctx.context, ctx.generating, ctx.parameters = layers, context, generating, parameters
         total = None
         for layer in layers:

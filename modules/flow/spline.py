@@ -25,7 +25,7 @@ from torch import Tensor
 
 from modules.base import require
 from modules.flow.bins import bin_of, pick
-from modules.flow.layer import Mapped
+from modules.flow.layer import ValueAndLogDet
 from modules.flow.monotone import Monotone
 
 LEAST = 1e-3  # of a width or height, as a share of all; and of a slope
@@ -43,19 +43,19 @@ class RationalQuadratic(Monotone):
         super().__init__()
         require(1, below=1 / LEAST, bins=bins)
         require(1e-3, bound=bound)
-        self.bins, self.bound, self.count = bins, float(bound), 3 * bins - 1
-        self.start = math.log(math.expm1(1 - LEAST))  # softplus of it, with the least slope, is 1
+        self.bins, self.bound, self.num_params = bins, float(bound), 3 * bins - 1
+        self.slope_offset = math.log(math.expm1(1 - LEAST))  # softplus of it, with the least slope, is 1
 
     def knots(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """θ (..., 3 K − 1) -> x, y and slope of the K + 1 knots, each (..., K + 1)."""
         widths, heights, slopes = theta.split([self.bins, self.bins, self.bins - 1], -1)
-        slopes = F.pad(F.softplus(slopes + self.start) + LEAST, (1, 1), value=1.0)
+        slopes = F.pad(F.softplus(slopes + self.slope_offset) + LEAST, (1, 1), value=1.0)
         return places(widths, self.bound), places(heights, self.bound), slopes
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         return rational_quadratic(z, *self.knots(theta))
 
-    def normalize(self, x: Tensor, theta: Tensor) -> Mapped:
+    def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         return rational_quadratic_inverse(x, *self.knots(theta))
 
 
@@ -66,9 +66,9 @@ class Cubic(Monotone):
         super().__init__()
         require(1, below=1 / LEAST, bins=bins)
         require(1e-3, bound=bound)
-        self.bins, self.bound, self.count = bins, float(bound), 2 * bins + 2
+        self.bins, self.bound, self.num_params = bins, float(bound), 2 * bins + 2
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         raw_widths, raw_heights, ends = theta.split([self.bins, self.bins, 2], -1)
         xs, ys = places(raw_widths, self.bound), places(raw_heights, self.bound)
         widths, slopes = xs.diff(dim=-1), ys.diff(dim=-1) / xs.diff(dim=-1)
@@ -96,7 +96,7 @@ def places(raw: Tensor, bound: float) -> Tensor:
     return F.pad(F.pad(inner, (1, 0), value=-bound), (0, 1), value=bound)
 
 
-def cubic(t: Tensor, d0: Tensor, d1: Tensor) -> Mapped:
+def cubic(t: Tensor, d0: Tensor, d1: Tensor) -> ValueAndLogDet:
     """Hermite's cubic from (0, 0) to (1, 1) with slopes d0 and d1: value and slope (not its logarithm)."""
     value = t * (d0 + t * (3 - 2 * d0 - d1 + t * (d0 + d1 - 2)))
     slope = d0 + t * (2 * (3 - 2 * d0 - d1) + 3 * t * (d0 + d1 - 2))
@@ -109,7 +109,7 @@ def of_bin(knots: tuple[Tensor, Tensor, Tensor], k: Tensor) -> tuple[Tensor, ...
     return tuple(values.gather(-1, index)[..., 0] for index in (left, right) for values in knots)
 
 
-def rational_quadratic(x: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> Mapped:
+def rational_quadratic(x: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> ValueAndLogDet:
     """x (...) -> y (...) and log slope, through knots xs, ys with slopes ds, each (..., K + 1)."""
     low, high = xs[..., 0], xs[..., -1]
     inside = (x > low) & (x < high)
@@ -124,7 +124,7 @@ def rational_quadratic(x: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> Mapped:
     return torch.where(inside, y, x), torch.where(inside, slope, 0.0)
 
 
-def rational_quadratic_inverse(y: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> Mapped:
+def rational_quadratic_inverse(y: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> ValueAndLogDet:
     """y (...) -> x (...) and the log slope of the inverse."""
     low, high = ys[..., 0], ys[..., -1]
     inside = (y > low) & (y < high)

@@ -21,6 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
+from modules.noise import normal
 
 Push = Callable[[Tensor], Tensor]  # tangents (..., n, D) -> (..., n, D_out)
 
@@ -146,13 +147,12 @@ class TangentMLP(nn.Module):
         return F.linear(h, last, bias), push
 
 
-def units(h: Tensor) -> Tensor:
+def unit_vectors(h: Tensor) -> Tensor:
     """The D unit vectors for every example: h (..., D) -> (..., D, D)."""
     return torch.eye(h.shape[-1], dtype=h.dtype, device=h.device).expand(*h.shape, h.shape[-1])
 
 
 def probes(h: Tensor, count: int, noise: str, generator: torch.Generator | None = None) -> Tensor:
     """Random vectors with E εεᵀ = I, (..., count, D): "rademacher" (±1) or "gaussian"."""
-    shape = (*h.shape[:-1], count, h.shape[-1])
-    drawn = torch.randn(shape, generator=generator, dtype=h.dtype, device=h.device)
-    return drawn.sign() if noise == "rademacher" else drawn
+    normals = normal(*h.shape[:-1], count, h.shape[-1], like=h, generator=generator)
+    return normals.sign() if noise == "rademacher" else normals

@@ -14,30 +14,30 @@ Shapes: (..., D). References: Huang et al. 2018, arXiv:1804.00779; Teshima et al
 
 from torch import Tensor
 
-from modules.flow.layer import FlowLayer, FlowStack, Mapped
-from modules.flow.maf import MAF
+from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
+from modules.flow.maf import MaskedAutoregressive
 
 
 class SingleCoupling(FlowLayer):
     """Changes coordinate d of h by the map and the masked conditioner of an autoregressive layer."""
 
-    def __init__(self, layer: MAF, coordinate: int) -> None:
+    def __init__(self, layer: MaskedAutoregressive, coordinate: int) -> None:
         super().__init__()
         self.layer, self.coordinate = layer, coordinate
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.changed(z, self.layer.monotone.generate, context)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.changed(x, self.layer.monotone.normalize, context)
 
-    def changed(self, h: Tensor, apply, context: Tensor | None) -> Mapped:
+    def changed(self, h: Tensor, apply, context: Tensor | None) -> ValueAndLogDet:
         d = self.coordinate  # θ_d does not depend on h_d, so it is the same in both directions
         value, slope = apply(h[..., d], self.layer.conditioner(h, context)[..., d, :])
         return h.index_copy(-1, h.new_tensor([d]).long(), value[..., None]), slope
 
 
-def couplings(layer: MAF, ascending: bool) -> FlowStack:
+def couplings(layer: MaskedAutoregressive, ascending: bool) -> FlowStack:
     """The D couplings of a layer in natural order, applied 1 → D or D → 1."""
     order = list(range(layer.conditioner.features))
     return FlowStack([SingleCoupling(layer, d) for d in (order if ascending else order[::-1])])

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.flow.layer import FlowLayer, FlowStack
-from modules.flow.maf import IAF
+from modules.flow.maf import InverseAutoregressive
 from modules.flow.monotone import Gated
 from modules.flow.planar import Planar
 from modules.latent.bounds import PosteriorSample, gaussian_log_prob, reparameterize
@@ -63,7 +63,9 @@ class FlowPosteriorVAE(VAE):
         made: list[FlowLayer] = [
             Planar(self.latent_dim, context)
             if flow == "planar"
-            else IAF(self.latent_dim, Gated(), flow_hidden, reverse=number % 2 == 1, context=context)
+            else InverseAutoregressive(
+                self.latent_dim, Gated(), flow_hidden, reverse=number % 2 == 1, context=context
+            )
             for number in range(layers)
         ]
         self.stack = FlowStack(made)

@@ -53,11 +53,11 @@ def test_training_tells_two_classes_apart(name: str) -> None:
 def test_a_context_that_does_not_fit_is_refused(name: str) -> None:
     x = torch.zeros(3, 2, dtype=torch.float64)
     told, plain = (make(name, event_shape=(2,), context=c).double().eval() for c in (4, 0))
-    assert told.sample(5, context=C[0], seed=0).shape == (5, 2)
+    assert told.sample(5, context=C[0], generator=torch.Generator().manual_seed(0)).shape == (5, 2)
     for ask, sentence in (
         (lambda: told.log_prob(x), "give it a context"),
         (lambda: told.sample(3), "give it a context"),
-        (lambda: told.log_prob(x, C[:, :3]), "has 3 numbers an example, the model 4"),
+        (lambda: told.log_prob(x, C[:, :3]), "has 3 numbers per example, the model 4"),
         (lambda: plain.log_prob(x, C), "leave the context out"),
         (
             lambda: make(name, event_shape=(2,), context=4, conditional=True, num_classes=2),

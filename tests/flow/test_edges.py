@@ -93,7 +93,7 @@ def test_the_inverse_of_log_phi() -> None:
 def test_an_integral_rises_whatever_its_weights(scale: float, dtype: torch.dtype) -> None:
     """30 draws of θ: the map is increasing, its slope the derivative, and the way back the inverse."""
     layer = mixture.Integral(8).to(dtype)
-    theta = scale * torch.randn(30, 1, layer.count, generator=seeded(), dtype=dtype)
+    theta = scale * torch.randn(30, 1, layer.num_params, generator=seeded(), dtype=dtype)
     z = torch.linspace(-12, 12, 801, dtype=dtype).expand(30, -1)
     theta = theta.expand(30, 801, -1)
     x, slope = layer.generate(z, theta)
@@ -111,13 +111,13 @@ def test_an_integral_rises_whatever_its_weights(scale: float, dtype: torch.dtype
 
 def test_an_integral_is_the_integral_of_its_slope() -> None:
     layer = mixture.Integral(4).double()
-    theta = 2 * torch.randn(5, 1, layer.count, generator=seeded(), dtype=torch.float64)
+    theta = 2 * torch.randn(5, 1, layer.num_params, generator=seeded(), dtype=torch.float64)
     z = torch.linspace(-10, 10, 40_001, dtype=torch.float64)
     x, slope = layer.generate(z.expand(5, -1), theta.expand(5, len(z), -1))
     due = torch.cumulative_trapezoid(slope.exp(), z, dim=1)
     torch.testing.assert_close(x[:, 1:] - x[:, :1], due, rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(x[:, 20_000], theta[:, 0, 0], rtol=0, atol=1e-12)  # b at 0
-    identity = layer.generate(z, torch.zeros(len(z), layer.count, dtype=torch.float64))
+    identity = layer.generate(z, torch.zeros(len(z), layer.num_params, dtype=torch.float64))
     torch.testing.assert_close(identity[0], z, rtol=0, atol=1e-12)
 
 
@@ -185,6 +185,6 @@ def test_a_planar_layer_without_a_direction_is_a_shift(size: float) -> None:
     x, ladj = layer.generate(z)
     assert x.isfinite().all() and ladj.isfinite().all()
     if size == 0:
-        torch.testing.assert_close(layer.preimage(x), z, rtol=0, atol=1e-9)
+        torch.testing.assert_close(layer.inverse(x), z, rtol=0, atol=1e-9)
     (x.sum() + ladj.sum()).backward()
     assert layer.theta.grad is not None and layer.theta.grad.isfinite().all()

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from modules.flow import dequantize, image, norm
 from modules.flow.coupling import Coupling
-from modules.flow.glow import ConvNet, Glow, step_of_flow
+from modules.flow.glow import ConvConditioner, Glow, step_of_flow
 from modules.flow.layer import FlowStack
 from modules.flow.linear import Linear
 from modules.flow.monotone import Affine
@@ -30,7 +30,7 @@ LAYERS = {
     "squeeze": image.Squeeze,
     "1x1": lambda: image.Conv1x1(2),
     "periodic": lambda: image.PeriodicConv((2, 4, 4), 3),
-    "coupling": lambda: Coupling(2, Affine(2.0), ConvNet(1, 1, 2, 4), event_dims=3),
+    "coupling": lambda: Coupling(2, Affine(2.0), ConvConditioner(1, 1, 2, 4), event_dims=3),
     "logit": lambda: dequantize.Logit(0.05),
     "levels": lambda: dequantize.Levels(17, 2.0),
     "margins": lambda: dequantize.Margins((2, 4, 4), 5),
@@ -228,10 +228,10 @@ def test_interpolation_of_all_scales_comes_back_to_its_ends():
 
 def test_glow_draws_whole_numbers_and_replays():
     model = small_glow()
-    contracts.reproducible(lambda seed: model.sample(3, seed=seed))
-    x = model.sample(20, seed=0)
+    contracts.reproducible(lambda seed: model.sample(3, generator=torch.Generator().manual_seed(seed)))
+    x = model.sample(20, generator=torch.Generator().manual_seed(0))
     assert x.shape == (20, 1, 4, 4) and torch.equal(x, x.floor()) and x.min() >= 0 and x.max() <= 4
-    contracts.trace_replays(lambda seed: model.sample_trace(2, seed=seed))
+    contracts.trace_replays(lambda seed: model.sample_trace(2, generator=torch.Generator().manual_seed(seed)))
 
 
 def test_glow_overfits_a_batch():
@@ -320,7 +320,7 @@ def test_learned_noise_is_weighed_by_its_own_density():
     with torch.no_grad():
         for parameter in model.dequantizer.parameters():  # a mild q: else the mean does not settle
             parameter.mul_(0.25)
-        noisy, log_q = model.dequantized(x, torch.Generator().manual_seed(0))
+        noisy, log_q = model.dequantize(x, torch.Generator().manual_seed(0))
         elbo = model.elbo(x, generator=torch.Generator().manual_seed(0))
         assert torch.equal(noisy.floor(), x) and log_q.std() > 0.1
         assert (-log_q).exp().mean().item() == pytest.approx(1, abs=0.01)

@@ -34,7 +34,7 @@ MAPS = {
     "piecewise linear": bins.PiecewiseLinear(5),
     "square roots": bins.SquareRootBins(5),
     "logistics": mixture.LogisticMixture(3),
-    "flipped logistics": monotone.Flipped(mixture.LogisticMixture(3)),
+    "flipped logistics": monotone.InverseMonotone(mixture.LogisticMixture(3)),
     "nonlinear squared": mixture.NonlinearSquared(),
     "sum of squares": mixture.SumOfSquares(2, 2),
     "integral": mixture.Integral(4),
@@ -53,7 +53,7 @@ LAYERS = {
     "leaky relu": lambda: monotone.Elementwise(4, monotone.LeakyReLU()),
     "inverse": lambda: Inverse(linear.LU(4)),
     "masked coupling": lambda: coupling.MaskedCoupling(
-        torch.tensor([1, 0, 0, 1]), monotone.Affine(), coupling.MLP(4, 4, 2, (8,))
+        torch.tensor([1, 0, 0, 1]), monotone.Affine(), coupling.MLPConditioner(4, 4, 2, (8,))
     ),
     "odd coupling": lambda: coupling.Coupling.of_vectors(4, monotone.Affine(), (8,), flip=True),
 }
@@ -61,7 +61,7 @@ MIXED = lambda: FlowStack(  # noqa: E731  # any layer stacks with any other
     [
         linear.LU(4, seed=1), monotone.Elementwise(4, spline.RationalQuadratic(4, 3.0)), planar.Planar(4),
         linear.Permutation(4, seed=2), coupling.Coupling.of_vectors(4, monotone.Affine(), (8,)),
-        planar.Radial(4), Inverse(maf.MAF(4, monotone.Affine(), (8,))), linear.Diagonal(4),
+        planar.Radial(4), Inverse(maf.MaskedAutoregressive(4, monotone.Affine(), (8,))), linear.Diagonal(4),
     ]
 )  # fmt: skip
 
@@ -78,7 +78,7 @@ def test_a_map_keeps_it_coordinate_by_coordinate(name):
 
 
 @pytest.mark.parametrize("name", ["affine", "rational quadratic", "logistics"])
-@pytest.mark.parametrize("kind", [maf.MAF, maf.IAF])
+@pytest.mark.parametrize("kind", [maf.MaskedAutoregressive, maf.InverseAutoregressive])
 def test_a_map_keeps_it_in_masked_layers(name, kind):
     keeps_the_contract(kind(4, MAPS[name], (8, 8), reverse=True), points((4,), 4), tolerance=1e-7)
 
@@ -92,8 +92,8 @@ def test_a_map_keeps_it_in_couplings(name, flip):
 
 @pytest.mark.parametrize("context", [
     lambda: coupling.Coupling.of_vectors(3, monotone.Affine(), (8,), context=2),
-    lambda: maf.MAF(3, monotone.Affine(), (8,), context=2),
-    lambda: maf.IAF(3, monotone.Affine(), (8,), context=2),
+    lambda: maf.MaskedAutoregressive(3, monotone.Affine(), (8,), context=2),
+    lambda: maf.InverseAutoregressive(3, monotone.Affine(), (8,), context=2),
     lambda: planar.Planar(3, context=2),
     lambda: monotone.Elementwise(3, monotone.Affine(), context=2),
 ])  # fmt: skip
@@ -145,7 +145,7 @@ def test_a_fresh_coupling_would_hide_such_a_mutant():
 def test_maps_are_finite_at_and_beyond_their_knots(name):
     """(j), with gradients."""
     map_ = MAPS[name].double()
-    theta = 0.5 * points((map_.count,), 1).requires_grad_()
+    theta = 0.5 * points((map_.num_params,), 1).requires_grad_()
     knots = torch.linspace(-3, 3, 121, dtype=torch.float64)
     near = torch.cat([knots, knots + 1e-9, knots - 1e-9, f64([-1e3, 1e3])]).requires_grad_()
     for direction in (map_.generate, map_.normalize):
@@ -160,7 +160,7 @@ def test_maps_are_finite_at_and_beyond_their_knots(name):
 def test_maps_start_as_the_identity(name):
     h = f64([-3.0, -0.4, 0.0, 0.3, 2.5])
     map_ = MAPS[name].double()
-    value, slope = map_.generate(h, torch.zeros(5, map_.count, dtype=torch.float64))
+    value, slope = map_.generate(h, torch.zeros(5, map_.num_params, dtype=torch.float64))
     torch.testing.assert_close(value, h, rtol=0, atol=1e-9)
     torch.testing.assert_close(slope, torch.zeros_like(h), rtol=0, atol=1e-9)
 
@@ -170,7 +170,7 @@ def test_maps_start_as_the_identity(name):
 def test_a_map_gives_a_density_that_integrates_to_one(name):
     """(e): each reaches all of R, so nothing is lost and nothing counted twice."""
     map_ = MAPS[name].double()
-    theta = 0.5 * points((map_.count,), 1, seed=3)
+    theta = 0.5 * points((map_.num_params,), 1, seed=3)
     x = torch.linspace(-60, 60, 240_001, dtype=torch.float64)
     for direction in (map_.generate, map_.normalize) if name != "integral" else (map_.generate,):
         z, slope = direction(x, theta.expand(len(x), -1))
@@ -179,10 +179,10 @@ def test_a_map_gives_a_density_that_integrates_to_one(name):
 
 
 @pytest.mark.parametrize("model", [
-    coupling.RealNVP(layers=3, hidden=(8,)), coupling.SplineFlow(layers=2, hidden=(8,)),
-    maf.MaskedFlow(layers=2, hidden=(8,)), maf.InverseFlow(layers=2, hidden=(8,), gated=True),
+    coupling.RealNVP(layers=3, hidden=(8,)), coupling.NSF(layers=2, hidden=(8,)),
+    maf.MAF(layers=2, hidden=(8,)), maf.IAF(layers=2, hidden=(8,), gated=True),
     planar.PlanarFlow(layers=3), planar.RadialFlow(layers=3), coupling.LinearFlow(),
-    coupling.NICE(layers=4, hidden=(8,)), maf.MaskedFlow(layers=2, hidden=(8,), spline=True),
+    coupling.NICE(layers=4, hidden=(8,)), maf.MAF(layers=2, hidden=(8,), spline=True),
 ], ids=lambda model: type(model).__name__)  # fmt: skip
 def test_a_model_is_a_density(model):
     """(e) mass 1, (f) log_prob of own samples is what was carried along."""
@@ -208,7 +208,7 @@ def test_a_stack_needs_a_layer():
 
 
 def test_no_weight_is_overwritten_by_a_mask():
-    layer = maf.MAF(3, monotone.Affine(), (8,))
+    layer = maf.MaskedAutoregressive(3, monotone.Affine(), (8,))
     with torch.no_grad():
         for parameter in layer.parameters():
             nn.init.normal_(parameter)
@@ -240,19 +240,21 @@ def test_nice_leaves_the_linear_model_where_the_data_are_symmetric():
     assert loss.item() < gaussian.item() - 0.3
 
 
-@pytest.mark.parametrize("start", [0.0, 0.1])
-def test_from_the_identity_symmetric_data_give_affine_couplings_no_shift(start: float) -> None:
+@pytest.mark.parametrize("init_std", [0.0, 0.1])
+def test_from_the_identity_symmetric_data_give_affine_couplings_no_shift(init_std: float) -> None:
     """Only their scales have a gradient; from random last weights both have."""
     x = mirrored_ring().double()
     torch.manual_seed(0)
-    model = coupling.RealNVP(layers=4, hidden=(16,), start=start).double()
-    assert torch.equal(model.encode(x), x) == (start == 0)
+    model = coupling.RealNVP(layers=4, hidden=(16,), init_std=init_std).double()
+    assert torch.equal(model.encode(x), x) == (init_std == 0)
     (-model.log_prob(x).mean()).backward()
     shift, scale = torch.stack([layer.conditioner[-1].weight.grad for layer in model.layers]).unbind(1)
     assert scale.abs().amax(1).min() > 1e-3
-    assert (shift.abs().max() < 1e-12) == (start == 0) and (shift.abs().amax(1).min() > 1e-3) == (start > 0)
+    assert (shift.abs().max() < 1e-12) == (init_std == 0) and (shift.abs().amax(1).min() > 1e-3) == (
+        init_std > 0
+    )
 
 
-def test_a_start_below_zero_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"start is -0.1"):
-        coupling.RealNVP(start=-0.1)
+def test_an_init_std_below_zero_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"init_std is -0.1"):
+        coupling.RealNVP(init_std=-0.1)

@@ -8,9 +8,9 @@ from torch import Tensor, nn
 from modules.flow.bins import PiecewiseLinear
 from modules.flow.coupling import RealNVP
 from modules.flow.flow import Flow
-from modules.flow.maf import IAF, MAF, InverseFlow, MaskedFlow
+from modules.flow.maf import IAF, MAF, InverseAutoregressive, MaskedAutoregressive
 from modules.flow.monotone import Affine, Elementwise, LeakyReLU
-from modules.flow.reverse_kl import fit, reverse_kl, weighed
+from modules.flow.reverse_kl import fit, importance_estimates, reverse_kl
 from modules.flow.universality import couplings
 
 
@@ -28,7 +28,7 @@ class Said(nn.Module):
         mean = torch.stack([zero, c[..., 0] ** 2, c[..., 0] * c[..., 1]], -1)
         return torch.stack([mean, torch.stack([zero, c[..., 0] / 2, c[..., 1] / 2], -1)], -1)
 
-    def walk(self, h: Tensor, apply, context: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    def sequential(self, h: Tensor, apply, context: Tensor | None = None) -> tuple[Tensor, Tensor]:
         out, total = torch.zeros_like(h), torch.zeros_like(h[..., 0])
         for i in range(3):
             value, slope = apply(h[..., i], self(out)[..., i, :])
@@ -37,20 +37,20 @@ class Said(nn.Module):
         return out, total
 
 
-def said(kind: type[MAF]) -> MAF:
+def said(kind: type[MaskedAutoregressive]) -> MaskedAutoregressive:
     layer = kind(3, Affine(None))
     layer.conditioner = Said()
     return layer.double()
 
 
-def log_prob(layer: MAF, x: Tensor) -> Tensor:
+def log_prob(layer: MaskedAutoregressive, x: Tensor) -> Tensor:
     z, ladj = layer.normalize(x)
     return torch.distributions.Normal(0.0, 1.0).log_prob(z).sum(-1) + ladj
 
 
 @pytest.mark.parametrize(("kind", "x", "ladj", "log_p"), [
-    (MAF, [1, 4.297443, -4.276445], 2.648721, -8.405537),
-    (IAF, [1, 4.297443, -0.718282], 1.5, -7.256816),
+    (MaskedAutoregressive, [1, 4.297443, -4.276445], 2.648721, -8.405537),
+    (InverseAutoregressive, [1, 4.297443, -0.718282], 1.5, -7.256816),
 ])  # fmt: skip
 def test_one_conditioner_two_directions(kind, x, ladj, log_p):
     layer, z = said(kind), f64([[1, 2, -1]])
@@ -65,14 +65,14 @@ def test_maf_generates_as_an_iaf_with_other_outputs_normalizes():
     class Swapped(Affine):
         """x = (z − (−μ/σ)) / (1/σ): the same line, written with μ' = −μ/σ and σ' = 1/σ."""
 
-        def split(self, theta: Tensor) -> tuple[Tensor, Tensor]:
-            shift, s = super().split(theta)
+        def shift_and_scale(self, theta: Tensor) -> tuple[Tensor, Tensor]:
+            shift, s = super().shift_and_scale(theta)
             return -shift * (-s).exp(), -s
 
-    inverse = IAF(3, Swapped(None)).double()
+    inverse = InverseAutoregressive(3, Swapped(None)).double()
     inverse.conditioner = Said()
     z = torch.randn(5, 3, dtype=torch.float64)
-    torch.testing.assert_close(said(MAF).generate(z), inverse.normalize(z))
+    torch.testing.assert_close(said(MaskedAutoregressive).generate(z), inverse.normalize(z))
 
 
 # --- Masks and calls ------------------------------------------------------------------------------
@@ -95,7 +95,9 @@ class Counting(Affine):
 
 
 @pytest.mark.parametrize("dim", [2, 5])
-@pytest.mark.parametrize(("kind", "fast"), [(MAF, "normalize"), (IAF, "generate")])
+@pytest.mark.parametrize(
+    ("kind", "fast"), [(MaskedAutoregressive, "normalize"), (InverseAutoregressive, "generate")]
+)
 def test_one_call_one_way_and_one_a_variable_the_other(dim, kind, fast):
     layer = kind(dim, Counting(), (8,))
     for direction in ("generate", "normalize"):
@@ -107,17 +109,17 @@ def test_one_call_one_way_and_one_a_variable_the_other(dim, kind, fast):
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("monotone", [Affine(), PiecewiseLinear(5)], ids=["affine", "piecewise"])
 def test_no_variable_reads_itself_or_a_later_one(reverse, monotone):
-    layer = contracts.exact(MAF(4, monotone, (12, 12), reverse))
+    layer = contracts.exact(MaskedAutoregressive(4, monotone, (12, 12), reverse))
     order = torch.arange(4).flip(0) if reverse else torch.arange(4)
     rank = order.argsort()
-    allowed = (rank[:, None] > rank[None, :]).repeat_interleave(monotone.count, 0)
+    allowed = (rank[:, None] > rank[None, :]).repeat_interleave(monotone.num_params, 0)
     x = torch.rand(4, dtype=torch.float64)
     contracts.jacobian_is_sparse(lambda h: layer.conditioner(h).flatten(), x, allowed, reached=True)
 
 
 def test_the_inverse_needs_all_of_its_passes():
     """From zero, D passes reach the point; one fewer does not."""
-    layer = contracts.exact(MAF(4, Affine(), (16,)), scale=0.5)
+    layer = contracts.exact(MaskedAutoregressive(4, Affine(), (16,)), scale=0.5)
     z = torch.randn(8, 4, dtype=torch.float64)
     exact = layer.generate(z)[0]
     x, errors = torch.zeros_like(z), []
@@ -131,8 +133,8 @@ def test_the_inverse_needs_all_of_its_passes():
 
 
 def test_couplings_of_one_coordinate_make_an_autoregressive_layer():
-    layer = contracts.exact(MAF(4, Affine(), (16,)), scale=0.5)
-    twin = IAF(4, Affine(), (16,)).double()
+    layer = contracts.exact(MaskedAutoregressive(4, Affine(), (16,)), scale=0.5)
+    twin = InverseAutoregressive(4, Affine(), (16,)).double()
     twin.load_state_dict(layer.state_dict())
     z = torch.randn(8, 4, dtype=torch.float64)
     for stack, whole in ((couplings(layer, True), layer), (couplings(layer, False), twin)):
@@ -148,26 +150,48 @@ def test_couplings_of_one_coordinate_make_an_autoregressive_layer():
 
 
 def test_a_conditional_flow_is_a_density_for_each_class():
-    model = contracts.exact(MaskedFlow(layers=2, hidden=(8,), conditional=True, num_classes=3), scale=0.2)
+    model = contracts.exact(MAF(layers=2, hidden=(8,), conditional=True, num_classes=3), scale=0.2)
     x = torch.randn(6, 2, dtype=torch.float64)
     y = torch.arange(6) % 3
     log_p = model.log_prob(x, model.context_of(y))
     assert not torch.allclose(log_p, model.log_prob(x, model.context_of((y + 1) % 3)))
     for label in range(2):
-        context = model.context_for(1, label)
+        context = model.sample_context(1, label)
         mass = contracts.mass_on_the_plane(
             lambda part, c=context: model.log_prob(part, c.expand(len(part), -1)), 12, 301
         )
         assert mass == pytest.approx(1, abs=1e-2)
-    assert model.sample(5, label=1, seed=0).shape == (5, 2)
+    assert model.sample(5, y=1).shape == (5, 2)
     with pytest.raises(ValueError, match="context"):
         model.log_prob(x)
-    with pytest.raises(ValueError, match="label"):
-        model.sample(2, label=3)
+    with pytest.raises(ValueError, match="from 0 to 2"):
+        model.sample(2, y=3)
     with pytest.raises(ValueError, match="no classes"):
-        MaskedFlow(conditional=True)
-    with pytest.raises(ValueError, match="not conditional"):
-        MaskedFlow(layers=1).sample(2, label=0)
+        MAF(conditional=True)
+    with pytest.raises(ValueError, match="no classes"):
+        MAF(layers=1).sample(2, y=0)
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda kind: kind(3, Affine()),
+        lambda kind: kind(3, monotone=Affine()),
+        lambda kind: kind(features=3, monotone=Affine(), hidden=(8,), reverse=True),
+        lambda kind: kind((3,), Affine()),
+    ],
+)
+def test_a_call_of_the_former_layers_names_the_present_ones(build):  # type: ignore[no-untyped-def]
+    for kind, layer in ((MAF, "MaskedAutoregressive"), (IAF, "InverseAutoregressive")):
+        with pytest.raises(TypeError, match=f"^{kind.__name__} is the model, .*: the layer is {layer}\\.$"):
+            build(kind)
+
+
+def test_y_and_a_context_are_not_both_given():
+    model = RealNVP(layers=1, hidden=(8,), conditional=True, num_classes=2)
+    assert torch.equal(model.sample_context(2, [1, 0]), torch.tensor([[0.0, 1.0], [1.0, 0.0]]))
+    with pytest.raises(ValueError, match="leave one out"):
+        model.sample(2, y=1, context=torch.tensor([0.0, 1.0]))
 
 
 def test_the_distribution_has_batches_and_gradients():
@@ -184,17 +208,20 @@ def test_the_distribution_has_batches_and_gradients():
 
 
 def test_sampling_replays_and_temperature_scales_the_base():
-    model = contracts.exact(MaskedFlow(layers=2, hidden=(8,)), scale=0.2)
-    contracts.reproducible(lambda seed: model.sample(4, seed=seed))
-    trace = contracts.trace_replays(lambda seed: model.sample_trace(3, seed=seed))
-    torch.testing.assert_close(trace.result, model.sample(3, seed=0))
+    model = contracts.exact(MAF(layers=2, hidden=(8,)), scale=0.2)
+    contracts.reproducible(lambda seed: model.sample(4, generator=torch.Generator().manual_seed(seed)))
+    trace = contracts.trace_replays(
+        lambda seed: model.sample_trace(3, generator=torch.Generator().manual_seed(seed))
+    )
+    torch.testing.assert_close(trace.result, model.sample(3, generator=torch.Generator().manual_seed(0)))
     torch.testing.assert_close(trace[-1].values["log_prob"], model.log_prob(trace.result))
     back = model.normalize_trace(trace.result)
     torch.testing.assert_close(back.result, trace[0].values["h"])
     torch.testing.assert_close(back[-1].values["total"], model.normalize(trace.result)[1])
     assert len(trace) == len(back) == 3
     torch.testing.assert_close(
-        model.sample(3, temperature=0, seed=0), model.decode(torch.zeros(3, 2).double())
+        model.sample(3, temperature=0, generator=torch.Generator().manual_seed(0)),
+        model.decode(torch.zeros(3, 2).double()),
     )
     noise = model.noise(2000, 0.5, torch.Generator().manual_seed(0))
     assert noise.std().item() == pytest.approx(0.5, rel=0.05)
@@ -216,7 +243,7 @@ def test_training_learns_what_a_gaussian_cannot():
     angle = 2 * torch.pi * torch.rand(512)
     batch = (2 * torch.stack([angle.cos(), angle.sin()], 1) + 0.1 * torch.randn(512, 2), None)
     gaussian = -torch.distributions.Normal(0.0, 2**0.5).log_prob(batch[0]).sum(-1).mean().item()
-    model = MaskedFlow(layers=3, hidden=(32,), spline=True)
+    model = MAF(layers=3, hidden=(32,), spline=True)
     contracts.overfits_one_batch(model, batch, gaussian - 0.8, steps=200)
 
 
@@ -262,13 +289,13 @@ def test_weights_of_an_exact_flow_are_all_alike():
         noise, ladj = layer.double().normalize(x)
         return torch.distributions.Normal(0.0, 1.0).log_prob(noise).sum(-1) + ladj + f64(5.0).log()
 
-    found = weighed(layer, z, log_q)
+    found = importance_estimates(layer, z, log_q)
     assert found["log_z"] == pytest.approx(1.609438, abs=1e-6)
     assert found["ess"] == pytest.approx(1) and found["kl"] == pytest.approx(-1.609438, abs=1e-6)
 
 
 def test_a_student_learns_its_teacher_and_needs_the_log_determinant():
-    teacher = contracts.exact(MaskedFlow(layers=1, hidden=(8,)), scale=0.4).float().requires_grad_(False)
+    teacher = contracts.exact(MAF(layers=1, hidden=(8,)), scale=0.4).float().requires_grad_(False)
     z = torch.randn(4000, 2, generator=torch.Generator().manual_seed(9))
 
     def kl(student: Flow) -> float:
@@ -277,12 +304,15 @@ def test_a_student_learns_its_teacher_and_needs_the_log_determinant():
 
     def student(**kwargs) -> Flow:
         torch.manual_seed(0)
-        made = InverseFlow(layers=2, hidden=(16,))
+        made = IAF(layers=2, hidden=(16,))
         fit(made, teacher.log_prob, steps=150, lr=1e-2, **kwargs)
         return made
 
     torch.manual_seed(0)
-    before, after = kl(InverseFlow(layers=2, hidden=(16,))), kl(student())
+    before, after = kl(IAF(layers=2, hidden=(16,))), kl(student())
     assert after < 0.1 and after < 0.3 * before
     collapsed = student(with_ladj=False)
-    assert collapsed.sample(500, seed=0).var(0).max() < 0.05 * teacher.sample(500, seed=0).var(0).min()
+    assert (
+        collapsed.sample(500, generator=torch.Generator().manual_seed(0)).var(0).max()
+        < 0.05 * teacher.sample(500, generator=torch.Generator().manual_seed(0)).var(0).min()
+    )

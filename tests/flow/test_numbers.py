@@ -283,7 +283,7 @@ def test_rational_quadratic_spline_keeps_finite():
         gradients = torch.autograd.grad((value + slope).sum(), [x, *knots])
         assert all(g.isfinite().all() for g in gradients)
     map_ = spline.RationalQuadratic(8, 3.0)
-    theta = 4 * torch.randn(1, map_.count, generator=torch.Generator().manual_seed(0))
+    theta = 4 * torch.randn(1, map_.num_params, generator=torch.Generator().manual_seed(0))
     sweep = torch.linspace(-3.5, 3.5, 100_000)  # single precision
     z, slope = map_.normalize(sweep, theta.expand(100_000, -1))
     assert z.isfinite().all() and slope.isfinite().all()
@@ -297,7 +297,7 @@ def test_cubic_bin():
     close(slope, [1.34375, 0.875, 0.59375])
     assert spline.cubic(f64(0.5), f64(4.0), f64(4.0))[1].item() == pytest.approx(-0.5)
     map_ = spline.Cubic(4, 2.0)  # whatever θ is, it increases
-    theta = 10 * torch.randn(200, 1, map_.count, dtype=torch.float64)
+    theta = 10 * torch.randn(200, 1, map_.num_params, dtype=torch.float64)
     h = torch.linspace(-2.5, 2.5, 500, dtype=torch.float64).expand(200, 500)
     assert (map_.generate(h, theta.expand(200, 500, -1))[0].diff(dim=-1) > 0).all()
 

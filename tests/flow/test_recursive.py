@@ -9,11 +9,11 @@ from torch import Tensor
 from lab import weights
 from lab.experiments import ZOO
 from lab.seeding import seeded
-from modules.flow import coupling, hint, linear, maf, mixture, monotone, neural, spline, tangent
+from modules.flow import coupling, hint, linear, maf, mixture, monotone, naf, spline, tangent
 from modules.flow.conv_residual import ConvResidual, TangentConv
 from modules.flow.glow import Glow
 from modules.flow.iresnet import NotConverged, fixed_point, log_det, series
-from modules.flow.tangent import units
+from modules.flow.tangent import unit_vectors
 
 
 def points(*shape: int, seed: int = 0) -> Tensor:
@@ -58,9 +58,9 @@ def test_two_numbers_are_a_plain_coupling() -> None:
 def test_one_increasing_unit_is_a_line() -> None:
     """K = 1: y = c (a h + b) + d."""
     theta, h = points(6), points(9)
-    y, slope = neural.NeuralMonotone(1).double().generate(h, theta.expand(9, 6))
+    y, slope = naf.NeuralMonotone(1).double().generate(h, theta.expand(9, 6))
     log_a, b, _, log_c, d, _ = theta  # the only unit starts at 0
-    log_a, log_c = monotone.softly(log_a), monotone.softly(log_c)
+    log_a, log_c = monotone.soft_clamp(log_a), monotone.soft_clamp(log_c)
     torch.testing.assert_close(y, log_c.exp() * (log_a.exp() * h + b) + d)
     torch.testing.assert_close(slope, (log_a + log_c).expand(9))
 
@@ -68,11 +68,11 @@ def test_one_increasing_unit_is_a_line() -> None:
 def test_equal_rows_are_a_mixture_of_a_mixture() -> None:
     """Where all K mixtures are one, the second layer mixes it by itself: `logistic_mixture` twice."""
     k, h = 3, points(40)
-    layer = neural.NeuralMonotone(k).double()
+    layer = naf.NeuralMonotone(k).double()
     log_a, b, row, log_c, d, last = points(6, k, seed=1)
     theta = torch.cat([log_a, b, row.repeat(k), log_c, d, last]).expand(40, -1)
     y, slope = layer.generate(h, theta)
-    b, log_a, log_c = b + layer.starts, monotone.softly(log_a), monotone.softly(log_c)
+    b, log_a, log_c = b + layer.starts, monotone.soft_clamp(log_a), monotone.soft_clamp(log_c)
     inner, first = mixture.logistic_mixture(h, row.log_softmax(0), -b * (-log_a).exp(), -log_a)
     outer, second = mixture.logistic_mixture(inner, last.log_softmax(0), -d * (-log_c).exp(), -log_c)
     torch.testing.assert_close(y, outer)
@@ -80,14 +80,15 @@ def test_equal_rows_are_a_mixture_of_a_mixture() -> None:
 
 
 @pytest.mark.parametrize("of", [
-    lambda g: monotone.Elementwise(3, g), lambda g: maf.MAF(3, g, (8,)), lambda g: maf.IAF(3, g, (8,)),
+    lambda g: monotone.Elementwise(3, g), lambda g: maf.MaskedAutoregressive(3, g, (8,)),
+    lambda g: maf.InverseAutoregressive(3, g, (8,)),
 ])  # fmt: skip
 def test_a_neural_map_keeps_the_contract(of) -> None:  # type: ignore[no-untyped-def]
-    keeps_the_contract(of(neural.NeuralMonotone(3)), points(5, 3), tolerance=1e-7)
+    keeps_the_contract(of(naf.NeuralMonotone(3)), points(5, 3), tolerance=1e-7)
 
 
 def test_a_neural_map_reaches_all_of_the_line_and_its_density_integrates_to_one() -> None:
-    layer = monotone.Elementwise(1, neural.NeuralMonotone(4)).double()
+    layer = monotone.Elementwise(1, naf.NeuralMonotone(4)).double()
     with torch.no_grad():
         layer.theta.copy_(points(*layer.theta.shape))
         x = torch.linspace(-40, 40, 20_001, dtype=torch.float64)[:, None]
@@ -98,7 +99,7 @@ def test_a_neural_map_reaches_all_of_the_line_and_its_density_integrates_to_one(
 
 
 @pytest.mark.parametrize("build", [
-    lambda: neural.NeuralFlow((2,), 2, (8,), 3), lambda: hint.HINT((2,), 3, (8,)),
+    lambda: naf.NAF((2,), 2, (8,), 3), lambda: hint.HINT((2,), 3, (8,)),
 ])  # fmt: skip
 def test_flows_of_them_are_densities_and_draw_from_them(build) -> None:  # type: ignore[no-untyped-def]
     flow = exact(seeded(build), 0, 0.3)
@@ -117,9 +118,9 @@ def test_recursive_layers_take_turns() -> None:
     with pytest.raises(ValueError, match="features"):
         hint.HINT((1,))
     with pytest.raises(ValueError, match="layers"):
-        neural.NeuralFlow(layers=0)
+        naf.NAF(layers=0)
     with pytest.raises(ValueError, match="units"):
-        neural.NeuralFlow(units=0)
+        naf.NAF(units=0)
 
 
 @pytest.mark.parametrize("name", ["naf-moons", "flowpp-moons"])
@@ -144,14 +145,14 @@ def test_a_table_is_fitted_by_couplings_within_couplings() -> None:
 
 
 def test_logistic_couplings_are_a_density_and_draw_from_it() -> None:
-    flow = exact(seeded(lambda: coupling.LogisticFlow((2,), 3, (8,), 3)), 0, 0.3)
+    flow = exact(seeded(lambda: coupling.FlowPlusPlus((2,), 3, (8,), 3)), 0, 0.3)
     assert mass_on_the_plane(flow.log_prob, 20) == pytest.approx(1, abs=0.01)
     keeps_the_contract(flow.stack, points(6, 2), tolerance=1e-7)
     assert bool(flow.log_prob(1e4 * points(9, 2)).isfinite().all())
-    one = coupling.LogisticFlow((2,), components=1)  # K = 1 is affine and starts as the identity
+    one = coupling.FlowPlusPlus((2,), components=1)  # K = 1 is affine and starts as the identity
     torch.testing.assert_close(one.encode(points(4, 2).float()), points(4, 2).float())
     with pytest.raises(ValueError, match="components"):
-        coupling.LogisticFlow((2,), components=0)
+        coupling.FlowPlusPlus((2,), components=0)
 
 
 def test_a_residual_convolution_keeps_the_contract() -> None:
@@ -162,11 +163,11 @@ def test_tangents_of_convolutions_are_those_of_autograd() -> None:
     net = exact(TangentConv((2, 3, 4), 5, 0.8), 0, 0.3)
     h = points(2, 24)
     _, push = net.linearise(h)
-    found = push(units(h)).transpose(-1, -2)
+    found = push(unit_vectors(h)).transpose(-1, -2)
     for i in range(2):
         torch.testing.assert_close(found[i], torch.autograd.functional.jacobian(net, h[i]))
     assert float(torch.linalg.matrix_norm(found, 2).detach().max()) <= 0.8**2 + 1e-9
-    exactly, terms = log_det(push, h), series(push, units(h), 60).sum(-1)
+    exactly, terms = log_det(push, h), series(push, unit_vectors(h), 60).sum(-1)
     torch.testing.assert_close(exactly, terms)
 
 

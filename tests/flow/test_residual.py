@@ -15,7 +15,7 @@ from modules.flow.layer import FlowStack
 from modules.flow.linear import Permutation
 from modules.flow.monotone import Affine
 from modules.flow.revnet import Recomputed, ReversibleBlock
-from modules.flow.tangent import Lipschitz, TangentMLP, conv_norm, probes, units
+from modules.flow.tangent import Lipschitz, TangentMLP, conv_norm, probes, unit_vectors
 
 
 def f64(values: object) -> Tensor:
@@ -134,7 +134,7 @@ def test_no_jacobian_exceeds_the_product_of_the_norms():
     net = contracts.exact(TangentMLP([3, 8, 8, 3], 0.9, "elu"), scale=1.0)
     h = 3 * points(1000, 3)
     _, push = net.linearise(h)
-    largest = torch.linalg.matrix_norm(push(units(h)), 2).max().item()
+    largest = torch.linalg.matrix_norm(push(unit_vectors(h)), 2).max().item()
     product = math.prod(float(torch.linalg.matrix_norm(w, 2)) for w, _ in net.matrices())
     assert 0.05 < largest <= product + 1e-9 <= 0.9**3 + 1e-6
 
@@ -144,9 +144,9 @@ def test_tangents_are_those_of_autograd(activation):
     net = contracts.exact(TangentMLP([3, 8, 2], activation=activation))
     h = points(5, 3)
     _, push = net.linearise(h)
-    torch.testing.assert_close(push(units(h)).transpose(1, 2), contracts.jacobians(net, h))
+    torch.testing.assert_close(push(unit_vectors(h)).transpose(1, 2), contracts.jacobians(net, h))
     with torch.inference_mode():
-        net.linearise(h.clone())[1](units(h))  # where autograd could not
+        net.linearise(h.clone())[1](unit_vectors(h))  # where autograd could not
 
 
 # --- Log-determinants of I + J --------------------------------------------------------------------
@@ -162,14 +162,14 @@ def linear(matrix: list):
 def test_the_power_series():
     h, push = torch.zeros(1, 2).double(), linear(J)
     assert log_det(push, h).item() == pytest.approx(0.6097655716)
-    partial = [series(push, units(h), n).sum().item() for n in range(1, 9)]
+    partial = [series(push, unit_vectors(h), n).sum().item() for n in range(1, 9)]
     expected = [0.7, 0.595, 0.611333, 0.610108, 0.609422, 0.609937, 0.609697, 0.609790]
     assert partial == pytest.approx(expected, abs=1e-6)
     # as printed in [UDL] 16.22, without 1/k
     diag = f64([0.5, 0.3])
     printed = sum((-1) ** (k - 1) * (diag**k).sum() for k in range(1, 200))
     assert printed.item() == pytest.approx(0.564103, abs=1e-6)
-    assert series(linear([[0.5, 0], [0, 0.3]]), units(h), 200).sum().item() == pytest.approx(
+    assert series(linear([[0.5, 0], [0, 0.3]]), unit_vectors(h), 200).sum().item() == pytest.approx(
         0.667829, abs=1e-6
     )
     trace = sum((-1) ** (k - 1) * torch.linalg.matrix_power(f64(J), k).trace() for k in range(1, 100))
@@ -196,7 +196,7 @@ def test_hutchinson_estimates_a_trace():
 def test_roulette_is_unbiased():
     h = torch.zeros(1, 2).double()
     for p, variance in ((0.5, 0.008592), (0.75, 0.027467)):
-        values = [series(linear(J), units(h), n, roulette(n, p)).sum().item() for n in range(1, 60)]
+        values = [series(linear(J), unit_vectors(h), n, roulette(n, p)).sum().item() for n in range(1, 60)]
         if p == 0.5:
             assert values[:5] == pytest.approx([0.7, 0.49, 0.555333, 0.545533, 0.534557], abs=1e-6)
         chances = [p * (1 - p) ** n for n in range(59)]

@@ -15,7 +15,7 @@ from torch.distributions import Distribution, Normal, Uniform
 from datamodules import cells
 from lab.errors import UserError
 from modules.flow.change import Exp, Exponential, Power, Quantile, Sigmoid
-from modules.flow.layer import FlowLayer, Mapped
+from modules.flow.layer import FlowLayer, ValueAndLogDet
 from modules.flow.monotone import Elementwise, LeakyReLU
 
 STRIPS = 41  # places of the film
@@ -47,14 +47,14 @@ class Broken(FlowLayer):
         self.z, self.x = nn.Buffer(z), nn.Buffer(x)
         self.slopes = nn.Buffer(x.diff() / z.diff())
 
-    def along(self, at: Tensor, knots: Tensor, values: Tensor, slopes: Tensor) -> Mapped:
+    def along(self, at: Tensor, knots: Tensor, values: Tensor, slopes: Tensor) -> ValueAndLogDet:
         piece = (torch.searchsorted(knots, at.contiguous()) - 1).clamp(0, len(slopes) - 1)
         return values[piece] + slopes[piece] * (at - knots[piece]), slopes[piece].log().sum(-1)
 
-    def generate(self, z: Tensor, context: Tensor | None = None) -> Mapped:
+    def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.along(z, self.z, self.x, self.slopes)
 
-    def normalize(self, x: Tensor, context: Tensor | None = None) -> Mapped:
+    def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.along(x, self.x, self.z, 1 / self.slopes)
 
 

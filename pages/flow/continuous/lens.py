@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from lab.lenses import plane
 from modules.flow.cnf import Continuous, Solver, solve
-from modules.flow.tangent import units
+from modules.flow.tangent import unit_vectors
 
 FRAMES = 21
 REACH, CELLS, FINER = 4.0, 60, 2  # of the window, and points each way in a cell
@@ -190,7 +190,7 @@ def true_ladj(made: nn.Module, time: float, point: tuple[float, float]) -> float
 
 def trace(made: nn.Module, h: Tensor) -> float:
     """tr ∂f/∂h at a point (2,)."""
-    return float(made.divergence(0.0, h[None], units(h[None]))[1])  # type: ignore[operator]
+    return float(made.divergence(0.0, h[None], unit_vectors(h[None]))[1])  # type: ignore[operator]
 
 
 def captions(run: Ride) -> list[str]:

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from lab.seeding import seeded
-from modules.flow.coupling import MLP, Coupling, halves
+from modules.flow.coupling import Coupling, MLPConditioner, halves
 from modules.flow.hint import RecursiveCoupling
 from modules.flow.layer import FlowLayer
 from modules.flow.linear import Permutation
@@ -52,10 +52,13 @@ def coupling(kind: str, net: str, features: int, flip: bool, seed: int) -> Coupl
     g = monotone(kind, net == NETS[0])
     kept, changed = reversed(halves(features)) if flip else halves(features)
     if net == NETS[0]:
-        return Coupling(features, g, ByHand(changed, g.count), flip)
+        return Coupling(features, g, ByHand(changed, g.num_params), flip)
 
     random = seeded(
-        lambda: initialise(MLP(kept, changed, g.count, (16,)), 0.3 if kind == "spline" else 0.5), seed
+        lambda: initialise(
+            MLPConditioner(kept, changed, g.num_params, (16,)), 0.3 if kind == "spline" else 0.5
+        ),
+        seed,
     )
     return Coupling(features, g, random, flip).double().eval().requires_grad_(False)
 
@@ -155,13 +158,13 @@ def parts(layer: Layer, h: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor 
     if isinstance(layer, RecursiveCoupling):
         copied = torch.arange(len(h)) == 0
         return copied, own.diagonal().log().masked_fill(copied, math.nan), None
-    kept, rest = layer.apart(h)
+    kept, rest = layer.split(h)
     theta = layer.conditioner(kept)
     slope = layer.monotone.generate(rest, theta)[1]
     nothing = torch.full_like(kept, math.nan)
-    shift = layer.together(nothing, theta[..., 0]) if layer.monotone.count <= 2 else None
-    copied = layer.together(torch.ones_like(kept), torch.zeros_like(rest)).bool()
-    return copied, layer.together(nothing, slope), shift
+    shift = layer.merge(nothing, theta[..., 0]) if layer.monotone.num_params <= 2 else None
+    copied = layer.merge(torch.ones_like(kept), torch.zeros_like(rest)).bool()
+    return copied, layer.merge(nothing, slope), shift
 
 
 def jacobian(layer: FlowLayer, h: Tensor) -> Tensor:

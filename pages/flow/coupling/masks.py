@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lab.seeding import seeded
 from modules.flow.coupling import Coupling, MaskedCoupling, checkerboard
-from modules.flow.glow import ConvNet
+from modules.flow.glow import ConvConditioner
 from modules.flow.image import Squeeze
 from modules.flow.layer import FlowLayer, FlowStack, Inverse
 from modules.flow.monotone import Affine
@@ -55,11 +55,11 @@ def layer(name: str, side: int, seed: int) -> tuple[FlowLayer, Tensor]:
     def build() -> tuple[FlowLayer, Tensor]:
         if name.startswith("checkerboard"):
             mask = checkerboard((1, side, side), flip)
-            made: FlowLayer = MaskedCoupling(mask, Affine(2.0), initialise(ConvNet(1, 1, 2, WIDTH)))
+            made: FlowLayer = MaskedCoupling(mask, Affine(2.0), initialise(ConvConditioner(1, 1, 2, WIDTH)))
             return made, mask[0].bool()
-        coupling = Coupling(4, Affine(2.0), initialise(ConvNet(2, 2, 2, WIDTH)), flip, event_dims=3)
+        coupling = Coupling(4, Affine(2.0), initialise(ConvConditioner(2, 2, 2, WIDTH)), flip, event_dims=3)
         quarter = torch.zeros(2, side // 2, side // 2)
-        kept = coupling.together(quarter + 1, quarter)  # (4, H/2, W/2)
+        kept = coupling.merge(quarter + 1, quarter)  # (4, H/2, W/2)
         made = FlowStack([Inverse(Squeeze()), coupling, Squeeze()])
         return made, Squeeze().generate(kept[None])[0][0, 0].bool()
 
@@ -67,7 +67,7 @@ def layer(name: str, side: int, seed: int) -> tuple[FlowLayer, Tensor]:
     return found.double().eval().requires_grad_(False), mask
 
 
-def initialise(net: ConvNet) -> ConvNet:
+def initialise(net: ConvConditioner) -> ConvConditioner:
     """The same with weights that do something."""
     for parameter in net.parameters():
         parameter.data.normal_(0, 0.2)

@@ -17,7 +17,7 @@ from lab.lenses import plane
 from lab.seeding import seeded
 from modules.flow import distillation
 from modules.flow.flow import Flow
-from modules.flow.maf import InverseFlow, MaskedFlow
+from modules.flow.maf import IAF, MAF
 
 TEACHERS = {"wave": "maf-sine", "moons": "maf-moons", "eight": "maf-eight"}
 LAYERS, WIDTHS = 5, (64, 64)  # of the student, and of the teachers that ship
@@ -53,7 +53,7 @@ def distil(
     teacher: Flow, start: str, with_ladj: bool, seed: int, steps: int = STEPS
 ) -> Iterator[tuple[float, Course]]:
     """Train a student that begins in one of BEGINNINGS; yields the share done and its course so far."""
-    student = seeded(lambda: InverseFlow((2,), LAYERS, WIDTHS), seed)
+    student = seeded(lambda: IAF((2,), LAYERS, WIDTHS), seed)
     noise = student.noise(SHOWN, generator=torch.Generator().manual_seed(7))
     found = look(Course([], torch.empty(0, SHOWN, 2), [], []), student, teacher, noise, 0)
     first = {"bridge": 0} | ({WORDS[start]: round(BEGINNINGS[start] * steps)} if start in WORDS else {})
@@ -63,7 +63,7 @@ def distil(
         if done % EVERY == 0 or done == steps:
             found = look(found, student, teacher, noise, done)
         if done == steps:
-            found = replace(found, covered=distillation.covered(student, teacher))
+            found = replace(found, covered=distillation.coverage(student, teacher))
         if done % OFTEN == 0 or done == steps:
             yield done / steps, found
 
@@ -77,6 +77,11 @@ def look(before: Course, student: Flow, teacher: Flow, noise: Tensor, done: int)
                   [*before.error, error])  # fmt: skip
 
 
+def teacher_samples(teacher: Flow) -> Tensor:
+    """Samples of the teacher to be drawn, (SHOWN, 2)."""
+    return teacher.sample(SHOWN, generator=torch.Generator().manual_seed(3))
+
+
 @torch.no_grad()
 def density(teacher: Flow) -> Tensor:
     """log q over the window as 0 to 255, (CELLS, CELLS)."""
@@ -86,8 +91,8 @@ def density(teacher: Flow) -> Tensor:
 
 def asked(dims: int) -> tuple[int, int]:
     """Calls of the networks of one layer for a sample in D dimensions, of a MAF and of an IAF: counted."""
-    teacher, student = seeded(lambda: (MaskedFlow((dims,), 1, (8,)), InverseFlow((dims,), 1, (8,))))
-    return distillation.calls(teacher), distillation.calls(student)
+    teacher, student = seeded(lambda: (MAF((dims,), 1, (8,)), IAF((dims,), 1, (8,))))
+    return distillation.network_calls(teacher), distillation.network_calls(student)
 
 
 def captions(found: Course) -> list[str]:

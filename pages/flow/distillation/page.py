@@ -43,7 +43,7 @@ with stage.rail:
     seed = ui.number("Seed", 0, 99, 0, key="seed")
 name = lens.TEACHERS[shape]
 teacher, known = ui.load(name), map_of(name)
-drawn = teacher.sample(lens.SHOWN, seed=3)
+drawn = lens.teacher_samples(teacher)
 
 
 def so_far(found: lens.Course) -> None:
@@ -84,7 +84,7 @@ with stage.foot:
             for kl, error in zip(found.kl, found.error, strict=True)
         ],
     )
-student_calls, teacher_calls = lens.LAYERS * calls_of(2)[1], distillation.calls(teacher)
+student_calls, teacher_calls = lens.LAYERS * calls_of(2)[1], distillation.network_calls(teacher)
 stage.metrics({"Calls a sample, teacher": str(teacher_calls), "Calls a sample, student": str(student_calls)})
 with stage.below:
     ui.notice(
@@ -114,15 +114,15 @@ with stage.below:
         from lab import experiments, weights
         from modules.flow import distillation
 
-        result = distillation.calls(weights.load({ui.spelled(name)}))
+        result = distillation.network_calls(weights.load({ui.spelled(name)}))
         """,
         shows=teacher_calls,
     )
     ui.source(
         distillation.distil,
-        distillation.copying,
+        distillation.layerwise_loss,
         reverse_kl.reverse_kl,
         distillation.divergence,
-        distillation.covered,
+        distillation.coverage,
         references=ROOM.references,
     )

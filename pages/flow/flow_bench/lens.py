@@ -18,7 +18,7 @@ from lab.lenses.flow_paths import cloud, grid_lines, path
 from modules.flow.cnf import Continuous
 from modules.flow.flow import Flow
 from modules.flow.iresnet import Residual
-from modules.flow.neural import NeuralMonotone
+from modules.flow.naf import NeuralMonotone
 
 REACH, CELLS = 4.0, 160
 MOST = 50  # points of the reader

@@ -17,9 +17,9 @@ from torch import Tensor
 
 from lab.lenses import plane, rewind
 from lab.lenses.ink import OWN, Law
-from modules.flow.coupling import NICE, LinearFlow, LogisticFlow, RealNVP, SplineFlow
+from modules.flow.coupling import NICE, NSF, FlowPlusPlus, LinearFlow, RealNVP
 from modules.flow.flow import Flow
-from modules.flow.neural import NeuralFlow
+from modules.flow.naf import NAF
 
 REACH = 4.0  # the window shown is [-REACH, REACH]²
 CELLS = 64  # of the window, a side
@@ -29,9 +29,9 @@ KINDS = {
     "linear": LinearFlow,
     "additive": NICE,
     "affine": RealNVP,
-    "spline": SplineFlow,
-    "logistics": LogisticFlow,  # of Flow++
-    "neural": NeuralFlow,  # masked, not couplings
+    "spline": NSF,
+    "logistics": FlowPlusPlus,  # of Flow++
+    "neural": NAF,  # masked, not couplings
 }
 SHAPES = ("moons", "eight_gaussians", "rings", "spirals", "checkerboard", "pinwheel", OWN)
 

@@ -13,7 +13,7 @@ from torch import Tensor
 from lab.errors import UserError
 from lab.lenses import typed
 from modules.flow.iresnet import NotConverged, fixed_point, roulette, series
-from modules.flow.tangent import Push, probes, units
+from modules.flow.tangent import Push, probes, unit_vectors
 
 TERMS = 12
 SETS = 500  # repetitions of an estimate, to see its spread
@@ -117,7 +117,7 @@ def with_roulette(found: Spread, J: Tensor, p: float) -> Spread:
 
 def roulette_values(J: Tensor, p: float, most: int) -> Tensor:
     """The estimate when N = 1, 2, …, `most` terms are drawn, with exact traces, (most,)."""
-    eye = units(torch.zeros(len(J), dtype=J.dtype))
+    eye = unit_vectors(torch.zeros(len(J), dtype=J.dtype))
     weights = roulette(most, p)
     pushed_eye, total, values = eye, J.new_zeros(()), []
     for k in range(1, most + 1):

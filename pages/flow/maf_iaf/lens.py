@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lab.lenses.masked_layer import column
 from lab.seeding import seeded
-from modules.flow.maf import IAF, MAF
+from modules.flow.maf import InverseAutoregressive, MaskedAutoregressive
 from modules.flow.monotone import Affine
 
 LARGEST = 8  # numbers that are drawn
@@ -47,11 +47,11 @@ class Course:
         return 0 if frame == 0 else len(self.outputs) if self.calls == 1 else min(frame, len(self.outputs))
 
 
-def course(model: MAF, values: list[float], sampling: bool) -> Course:
+def course(model: MaskedAutoregressive, values: list[float], sampling: bool) -> Course:
     """Run one direction as its definition says; sequential where it reads its own outputs."""
     inputs, D = column(values), len(values)
     apply = model.monotone.generate if sampling else model.monotone.normalize
-    parallel = isinstance(model, IAF) == sampling
+    parallel = isinstance(model, InverseAutoregressive) == sampling
     if parallel:
         theta, calls = model.conditioner(inputs), 1
         outputs, slopes = apply(inputs, theta)
@@ -67,7 +67,7 @@ def course(model: MAF, values: list[float], sampling: bool) -> Course:
             calls += 1
             outputs[i], slopes[i] = apply(inputs[i], theta[i])
     back = (model.normalize if sampling else model.generate)(outputs)[0]
-    shifts, scales = model.monotone.split(theta)  # type: ignore[operator]
+    shifts, scales = model.monotone.shift_and_scale(theta)  # type: ignore[operator]
     error = float((back - inputs).abs().max())
     return Course(inputs, outputs, shifts, scales, calls, error, float(slopes.sum()))
 
@@ -104,7 +104,7 @@ def clocked(
     """Seconds of a MAF layer's two directions for 100 points, the median of a few runs, by D."""
     rows: dict[str, list[float]] = {"D": [], "score": [], "sample": []}
     for number, D in enumerate(sizes):
-        model = seeded(lambda D=D: MAF(D, Affine(2.0), WIDTHS))  # type: ignore[misc]
+        model = seeded(lambda D=D: MaskedAutoregressive(D, Affine(2.0), WIDTHS))  # type: ignore[misc]
         points = torch.randn(POINTS, D, generator=torch.Generator().manual_seed(0))
         rows["D"].append(D)
         for name, way in (("score", model.normalize), ("sample", model.generate)):

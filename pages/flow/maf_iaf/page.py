@@ -100,7 +100,13 @@ def reading() -> None:
             """,
             shows=[v for run in runs.values() for v in run.outputs.tolist()],
         )
-        ui.source(maf.MaskedConditioner.walk, maf.MAF, maf.IAF, lens.course, references=ROOM.references)
+        ui.source(
+            maf.MaskedConditioner.sequential,
+            maf.MaskedAutoregressive,
+            maf.InverseAutoregressive,
+            lens.course,
+            references=ROOM.references,
+        )
 
 
 def clock() -> None:

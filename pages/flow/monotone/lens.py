@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from modules.flow.bins import PiecewiseLinear, SquareRootBins, edges
-from modules.flow.layer import Mapped, increasing_root
+from modules.flow.layer import ValueAndLogDet, increasing_root
 from modules.flow.monotone import Monotone
 from modules.flow.spline import cubic, rational_quadratic, rational_quadratic_inverse
 
@@ -59,7 +59,7 @@ class Map:
         if self.kind == "rational quadratic":
             return rational_quadratic_inverse(x, *self.knots(x))[0]
 
-        def inside(h: Tensor) -> Mapped:
+        def inside(h: Tensor) -> ValueAndLogDet:
             value, slope = self.of(h.clamp(0, 1))
             out = (h < 0) | (h > 1)
             return torch.where(out, h, value), torch.where(out, 0.0, slope.clamp(min=1e-12).log())

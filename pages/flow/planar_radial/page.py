@@ -72,7 +72,7 @@ def one(layer, kind: str, point: tuple[float, float]) -> None:
             },
             veils=("picture", "equation", "numbers"),
         )
-        ui.source(type(layer).generate, type(layer).preimage, lens.bend, references=ROOM.references)
+        ui.source(type(layer).generate, type(layer).inverse, lens.bend, references=ROOM.references)
 
 
 def planar_view() -> None:

@@ -67,8 +67,8 @@ def judged(model: Glow, clean: Tensor, seed: int = 0) -> Judged:
     sets = {
         "digits": clean,
         **others(clean, seed),
-        "samples": model.sample(len(clean), seed=seed),
-        "cold": model.sample(len(clean), COLD, seed=seed),
+        "samples": model.sample(len(clean), generator=torch.Generator().manual_seed(seed)),
+        "cold": model.sample(len(clean), temperature=COLD, generator=torch.Generator().manual_seed(seed)),
         "z = 0": pictures(model, torch.zeros(1, model.event_dim))[:, None],
     }
     return Judged({name: log_prob(model, x, draws=2) for name, x in sets.items()})

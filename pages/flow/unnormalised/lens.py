@@ -22,7 +22,7 @@ from lab.lenses import plane, rewind
 from modules.flow import reverse_kl
 from modules.flow.coupling import RealNVP
 from modules.flow.flow import Flow
-from modules.flow.maf import InverseFlow
+from modules.flow.maf import IAF
 from modules.flow.planar import PlanarFlow, RadialFlow
 
 REACH = 4.5  # the window shown is [-REACH, REACH]²
@@ -46,7 +46,7 @@ TARGETS = {
 KINDS: dict[str, Callable[[int], Flow]] = {
     "planar": lambda layers: PlanarFlow((2,), layers, fit_data=False),
     "radial": lambda layers: RadialFlow((2,), layers, fit_data=False),
-    "IAF": lambda layers: InverseFlow((2,), layers, (32, 32)),
+    "IAF": lambda layers: IAF((2,), layers, (32, 32)),
     "coupling": lambda layers: RealNVP((2,), layers, (32, 32)),
 }
 FORWARD = ("IAF", "coupling")  # whose density of other points needs no search for a root
@@ -129,7 +129,7 @@ class TargetRecipe(rewind.OfOneLoss):
         log_q, exact = cells(self.target)
         share = log_q.softmax(0)
         forward = (share * (log_q - exact - log_p)).sum()
-        weighed = reverse_kl.weighed(model.stack, z, self.target)
+        weighed = reverse_kl.importance_estimates(model.stack, z, self.target)
         return {
             "map": plane.levels(log_p.view(CELLS, CELLS)),
             "samples": x[:DRAWN].numpy(),

@@ -138,5 +138,9 @@ with stage.below:
         )[1],
     )
     ui.source(
-        reverse_kl.reverse_kl, reverse_kl.weighed, lens.TargetRecipe, Run.train, references=ROOM.references
+        reverse_kl.reverse_kl,
+        reverse_kl.importance_estimates,
+        lens.TargetRecipe,
+        Run.train,
+        references=ROOM.references,
     )

@@ -17,7 +17,7 @@ from lab.seeding import seeded
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowStack
 from modules.flow.linear import Diagonal, Triangular
-from modules.flow.maf import InverseFlow
+from modules.flow.maf import IAF
 from modules.flow.posterior import TOYS, Toy
 from modules.flow.reverse_kl import reverse_kl
 
@@ -53,7 +53,7 @@ def observation(name: str) -> float:
 def family(kind: str, layers: int, seed: int) -> Flow:
     """A flow of N(0, I): diagonal, full, or inverse autoregressive layers."""
     if kind == "flow":
-        return seeded(lambda: InverseFlow((2,), layers=layers, hidden=(32, 32), spline=True), seed)
+        return seeded(lambda: IAF((2,), layers=layers, hidden=(32, 32), spline=True), seed)
 
     def gaussian() -> Flow:
         flow = Flow((2,))

@@ -21,7 +21,7 @@ from lab.experiments import find, runs_folder
 from lab.lenses.rows import CELLS, Data, plane
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
-from modules.flow.maf import MaskedFlow
+from modules.flow.maf import MAF
 from modules.latent.em import Collapse
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.hmm import HMM
@@ -51,7 +51,7 @@ def model_of(kind: str, size: int, columns: int) -> Any:
         return FactorAnalysis((columns,), factors=size, floor=1e-3)
     if kind == "HMM":
         return HMM(size, "gaussian", num_features=columns, floor=1e-3, restarts=3)
-    return MaskedFlow((columns,), layers=size, hidden=(16,)).double()
+    return MAF((columns,), layers=size, hidden=(16,)).double()
 
 
 def largest(kind: str, columns: int, most: int) -> int:

@@ -7,7 +7,7 @@ rises. One such layer alone is a mixture of logistics, with scales 1/a and means
 them. All weights are θ: a masked network gives them, which makes this the transformer of NAF.
 
 θ: K² + 5 K numbers: a, b, W; c, d, w. The hidden units start apart; y is no identity at θ = 0.
-`NeuralFlow` takes the closed form from data to noise, which training asks for; to sample it is solved.
+`NAF` takes the closed form from data to noise, which training asks for; to sample it is solved.
 Shapes: h (...), θ (..., k).
 References: Huang et al. 2018, Neural autoregressive flows, arXiv:1804.00779 ("deep sigmoidal flow"); [UDL]
 notes to chapter 16.
@@ -22,9 +22,9 @@ from torch import Tensor
 
 from modules.base import require
 from modules.flow.flow import Flow
-from modules.flow.layer import FlowStack, Mapped
-from modules.flow.maf import MAF
-from modules.flow.monotone import Flipped, Monotone, softly
+from modules.flow.layer import FlowStack, ValueAndLogDet
+from modules.flow.maf import MaskedAutoregressive
+from modules.flow.monotone import InverseMonotone, Monotone, soft_clamp
 
 
 class NeuralMonotone(Monotone):
@@ -39,19 +39,19 @@ class NeuralMonotone(Monotone):
     def __init__(self, units: int = 4) -> None:
         super().__init__()
         require(1, units=units)
-        self.units, self.count = units, units * units + 5 * units
+        self.units, self.num_params = units, units * units + 5 * units
         self.register_buffer("starts", torch.linspace(-1, 1, units + 2)[1:-1], persistent=False)
 
-    def generate(self, z: Tensor, theta: Tensor) -> Mapped:
+    def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         k = self.units
         log_a, b, mixing, log_c, d, last = theta.split([k, k, k * k, k, k, k], -1)
-        log_a, log_c, mixing = softly(log_a), softly(log_c), mixing.unflatten(-1, (k, k))
+        log_a, log_c, mixing = soft_clamp(log_a), soft_clamp(log_c), mixing.unflatten(-1, (k, k))
         v, slope = mixed(z[..., None, None], log_a[..., None, :], (b + self.starts)[..., None, :], mixing)
         y, outer = mixed(v[..., None, :], log_c[..., None, :], d[..., None, :], last[..., None, :], slope)
         return y[..., 0], outer[..., 0]
 
 
-def mixed(h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | None = None) -> Mapped:
+def mixed(h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | None = None) -> ValueAndLogDet:
     """logit Σ_j w_j σ(a_j h_j + b_j), w = softmax(logits), and its log slope; j is the last dimension.
 
     Args:
@@ -66,11 +66,11 @@ def mixed(h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | N
     return below - above, inner.logsumexp(-1) - below - above
 
 
-class NeuralFlow(Flow):
-    """L masked layers of neural maps, the order reversed in every other one: NAF.
+class NAF(Flow):
+    """Neural autoregressive flow: L masked layers of neural maps, the order reversed in every other one.
 
     Args:
-        layers: L; one can bend each number's law at will, given those before it.
+        layers: L; one can bend each number's distribution at will, given those before it.
         hidden: widths of every masked network.
         units: K.
     """
@@ -85,10 +85,10 @@ class NeuralFlow(Flow):
     ) -> None:
         super().__init__(event_shape, **training)
         require(1, layers=layers)
-        self.stack = FlowStack(
-            [
-                MAF(self.event_dim, Flipped(NeuralMonotone(units)), hidden, number % 2 == 1,
-                    self.context_features)
-                for number in range(layers)
-            ]
-        )  # fmt: skip
+        stack = []
+        for number in range(layers):
+            monotone = InverseMonotone(NeuralMonotone(units))
+            stack.append(
+                MaskedAutoregressive(self.event_dim, monotone, hidden, number % 2 == 1, self.context_features)
+            )
+        self.stack = FlowStack(stack)
