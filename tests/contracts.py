@@ -589,6 +589,10 @@ def reproducible(draw: Callable[[int], Any]) -> None:
     )
 
 
+def seeded(seed: int = 0) -> torch.Generator:
+    return torch.Generator().manual_seed(seed)
+
+
 def trace_replays(run: Callable[[int], Any]) -> Any:
     """`run(seed)` gives a Trace that replays to the same bits, and has a caption for each step.
 

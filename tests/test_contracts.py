@@ -159,7 +159,7 @@ class TestAutoregressive:
             return model.conditionals(x, order).reshape(len(x), model.n, -1)
 
         contracts.one_pass_equals_sequential(conditionals, x, order.tolist())
-        drawn = model.sample_trace(order=order, seed=4).result
+        drawn = model.sample_trace(order=order, generator=seeded(4)).result
         at_once = model.conditionals(drawn["x"][None], order, drawn["index"])[0]
         torch.testing.assert_close(drawn["model_p"], at_once, rtol=0, atol=1e-12)
         if model.num_categories == 2:
@@ -244,7 +244,7 @@ class TestAutoregressive:
     def test_sampling_is_reproducible(self, make: Callable[[], Autoregressive]) -> None:
         model = contracts.exact(make())
         contracts.reproducible(lambda seed: model.sample(32, generator=seeded(seed)))
-        trace = contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
+        trace = contracts.trace_replays(lambda seed: model.sample_trace(generator=seeded(seed)))
         assert len(trace) == model.n + (model.num_components > 1)
         assert torch.equal(trace.result["x"], model.sample(1, generator=seeded(0))[0])
 
@@ -256,7 +256,9 @@ class TestAutoregressive:
         given[order[0]] = 1.0
         for beginning, asked in ((None, None), (given, None), (None, order), (given, order)):
             for seed in range(3):
-                trace = model.sample_trace(beginning, asked, temperature=0.7, seed=seed)
+                trace = model.sample_trace(
+                    given=beginning, order=asked, temperature=0.7, generator=seeded(seed)
+                )
                 whole = model.log_prob(trace.result["x"][None], asked)
                 assert trace[-1].values["log_prob"] == pytest.approx(whole.item(), abs=1e-11)
                 running = [step.values["log_prob"] for step in trace][: -1 if len(trace) > model.n else None]
@@ -372,7 +374,7 @@ class TestTransformer:
     def test_sampler_meets_the_logits_of_the_full_pass(self, make: Callable[[], GPT]) -> None:
         model = contracts.exact(make())
         prompt = torch.tensor([[model.bos, 1]])
-        trace = model.sample_trace(prompt, length=4, seed=3)
+        trace = model.sample_trace(prompt=prompt, length=4, generator=seeded(3))
         full = model(trace.result)[0]
         for t, step in enumerate(trace):
             torch.testing.assert_close(step.values["logits"], full[t + 1], rtol=0, atol=1e-10)
@@ -386,15 +388,14 @@ class TestTransformer:
     @gpts
     def test_samples_follow_the_density(self, make: Callable[[], GPT]) -> None:
         model = contracts.exact(make())
-        samples = model.sample(20_000, length=3, seed=0)
+        samples = model.sample(20_000, length=3, generator=seeded())
         contracts.samples_follow_the_density(samples, lambda x: model.log_prob(x.long()), num_categories=3)
 
     @gpts
     def test_sampling_is_reproducible(self, make: Callable[[], GPT]) -> None:
         model = contracts.exact(make())
-        contracts.reproducible(lambda seed: model.sample(8, length=9, seed=seed))
         contracts.reproducible(lambda seed: model.sample(8, length=9, generator=seeded(seed)))
-        trace = contracts.trace_replays(lambda seed: model.sample_trace(length=9, seed=seed))
+        trace = contracts.trace_replays(lambda seed: model.sample_trace(length=9, generator=seeded(seed)))
         assert len(trace) == 9
 
     @gpts
@@ -486,7 +487,7 @@ class TestNGrams:
     def test_sampling_is_reproducible_and_counts_survive_saving(self, name: str, tmp_path: Path) -> None:
         model = self.counted(name)
         contracts.reproducible(lambda seed: model.sample(20, length=6, generator=seeded(seed)))
-        contracts.trace_replays(lambda seed: model.sample_trace(length=6, seed=seed))
+        contracts.trace_replays(lambda seed: model.sample_trace(length=6, generator=seeded(seed)))
         x = torch.randint(1, model.vocab_size, (9, 4), generator=seeded())
         contracts.survives_saving(model, lambda m: m.log_prob(x), tmp_path)
 
@@ -532,10 +533,10 @@ class TestBengio:
     @bengios
     def test_samples_follow_the_density(self, make: Callable[[], Bengio]) -> None:
         model = contracts.exact(make())
-        samples = model.sample(20_000, length=3, seed=0)
+        samples = model.sample(20_000, length=3, generator=seeded())
         contracts.samples_follow_the_density(samples, lambda x: model.log_prob(x.long()), num_categories=3)
-        contracts.reproducible(lambda seed: model.sample(8, length=5, seed=seed))
-        contracts.trace_replays(lambda seed: model.sample_trace(length=5, seed=seed))
+        contracts.reproducible(lambda seed: model.sample(8, length=5, generator=seeded(seed)))
+        contracts.trace_replays(lambda seed: model.sample_trace(length=5, generator=seeded(seed)))
 
     @bengios
     def test_learns(self, make: Callable[[], Bengio]) -> None:

@@ -72,7 +72,7 @@ def seeded() -> torch.Generator:
 def passes(model: NADE, images: int) -> Tensor:
     """Sampling by a full pass for every pixel, as a model without a running state must."""
     x, noise = start(model, images)
-    for i, logits in enumerate(Autoregressive._walk(model, x, model.order, 0, 0)):
+    for i, logits in enumerate(Autoregressive._sequential_logits(model, x, model.order, 0, 0)):
         x[:, i] = model.sample_conditional(logits, noise[:, i], 1.0)
     return x
 

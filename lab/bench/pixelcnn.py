@@ -36,10 +36,10 @@ def measure(quick: bool = False) -> list[Row]:
             return x
 
         def ours(model: PixelModel = model, draw: Any = draw) -> Tensor:
-            return draw(model._walk)
+            return draw(model._sequential_logits)
 
         def peer(model: PixelModel = model, draw: Any = draw) -> Tensor:
-            return draw(lambda *state: Autoregressive._walk(model, *state))
+            return draw(lambda *state: Autoregressive._sequential_logits(model, *state))
 
         if not torch.equal(ours(), peer()):
             raise AssertionError("kept activations and full passes give different pictures.")

@@ -226,7 +226,7 @@ def completion_score(
         y: the class, of models that know classes; None mixes all of them.
     """
     known, x = ~given.isnan(), entries(picture, model.num_categories).to(model.device, model.dtype)[None]
-    joints = model.completing(given, order)
+    joints = model.joints_given(given, order)
     joints = joints if y is None else [joints[y]]
     log_prob = model.conditional_log_prob
     each = torch.stack([log_prob(model.logits(x, *joint), x)[0] for joint in joints])  # (joints, n)
@@ -237,7 +237,7 @@ def completion_score(
 def can_complete(model: Autoregressive, given: Tensor) -> bool:
     """Whether `model` was trained on an order in which all that is given comes first."""
     try:
-        model.completing(given)
+        model.joints_given(given)
     except ValueError:
         return False
     return True

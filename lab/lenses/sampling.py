@@ -37,9 +37,12 @@ __all__ = [
 ]
 
 
-def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, **params: Any) -> Trace:
+def trace(model: GPT, coder: Tokenizer, prompt: Tensor, length: int, seed: int = 0, **params: Any) -> Trace:
     """`GPT.sample_trace` with tokens that can be read."""
-    return model.sample_trace(prompt, length, names=shown(coder.tokens), **params)
+    generator = torch.Generator().manual_seed(seed)
+    return model.sample_trace(
+        prompt=prompt, length=length, names=shown(coder.tokens), generator=generator, **params
+    )
 
 
 def mass(story: Truncated, most: int = 24) -> Tensor:

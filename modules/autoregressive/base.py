@@ -1,4 +1,4 @@
-"""Autoregressive models of a vector of n discrete variables: what every member of the family shares.
+"""Autoregressive models of a vector of n discrete variables: the base of the family.
 
     log p(x) = Σ_i log p(x_i | x_<i),    x_<i: the variables that come before i in the order
 
@@ -7,85 +7,30 @@ compute the conditionals of all variables from a full x, without x_i or anything
 (`logits`). From that follow the likelihood (one pass) and sampling (one variable after the other).
 [GM] 1.5.1 says a conditional on m bits needs 2^m - 1 numbers: it needs 2^m, one per context.
 
-A member implements `logits` and, where it can do better than a pass per variable, `_walk`.
+A member implements `logits` and, where it can do better than a pass per variable, `_sequential_logits`.
 
 References: [GM] 1.1-1.5; [BB] 5.1; [UDL] 12.7; Uria, Côté, Gregor, Murray, Larochelle 2016, arXiv:1605.02226.
 """
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from modules.autoregressive.mixture import Joint, MixtureOfJoints, log_weights
+from modules.autoregressive.orders import Order, resolve_order
 from modules.base import Module, Split
+from modules.former import former
 from modules.noise import pick, uniform
 from modules.trace import Step, Trace
 
 COLDEST = 1e-30  # a lower temperature counts as 0: in single precision logits over it are no numbers
 
-Order = Literal["raster", "reversed", "random"] | Sequence[int]
-Joint = tuple[Tensor, int]  # the order in which it visits the variables, and its index in the mixture
 
-
-# --- Orders -----------------------------------------------------------------------------------
-
-
-def resolve_order(order: Order | str | Tensor, n: int, seed: int = 0) -> Tensor:
-    """The variables in the order they are visited, (n,) int64.
-
-    Raises:
-        ValueError: `order` is no permutation of 0..n-1 and no known name.
-    """
-    if isinstance(order, str):
-        if order == "raster":
-            return torch.arange(n)
-        if order == "reversed":
-            return torch.arange(n).flip(0)
-        if order == "random":
-            return torch.randperm(n, generator=torch.Generator().manual_seed(seed))
-        raise ValueError(f"order {order!r} is unknown: use raster, reversed, random or a permutation.")
-    visited = torch.as_tensor(order, dtype=torch.int64, device="cpu")
-    if visited.shape != (n,) or not torch.equal(visited.sort().values, torch.arange(n)):
-        raise ValueError(f"order must be a permutation of 0..{n - 1}, each variable once.")
-    return visited
-
-
-def ranks(order: Tensor) -> Tensor:
-    """rank(j), 1..n: the position of variable j in `order`, the inverse permutation plus one."""
-    rank = torch.empty_like(order)
-    rank[order] = torch.arange(1, len(order) + 1, device=order.device)
-    return rank
-
-
-def observed_first(observed: Tensor, order: Tensor) -> Tensor:
-    """`order` with the observed variables moved to the front; both parts keep their order.
-
-    Args:
-        observed: (n,) bool.
-    """
-    seen = observed.reshape(-1).cpu()[order]
-    return torch.cat([order[seen], order[~seen]])
-
-
-def log_weights(each: Tensor, order: Tensor) -> Tensor:
-    """log p(joint | x_<i) of joints that are equally likely before: what each has said so far weighs it.
-
-    Args:
-        each: (S, B, n) log p(x_i | x_<i) of every joint, nats; all visit the variables in this order.
-    """
-    if len(each) == 1:
-        return torch.zeros_like(each)  # certain, also of what is impossible
-    before = F.pad(each[..., order].cumsum(-1)[..., :-1], (1, 0))  # log p_s(x_<i)
-    return before.log_softmax(0)[..., order.argsort()]
-
-
-# --- The family -------------------------------------------------------------------------------
-
-
-class Autoregressive(Module):
+class Autoregressive(MixtureOfJoints, Module):
     """Base of the family.
 
     A member's constructor gives it, by place and not by name, what is fixed or an argument of its own.
@@ -133,110 +78,6 @@ class Autoregressive(Module):
         self.num_categories, self.seed = num_categories, seed
         self.order = resolve_order(order, self.n, seed)
 
-    @property
-    def order_agnostic(self) -> bool:
-        """Whether training drew a fresh order for every minibatch, so that any order may be asked for."""
-        return False
-
-    # --- joints: a model with several orders, masks or classes mixes theirs, all equally likely ---
-
-    joint_name: ClassVar[str] = "joint"
-
-    @property
-    def num_components(self) -> int:
-        """How many joints `log_prob` mixes; 1 for one fixed order."""
-        return 1
-
-    @property
-    def num_in_one_order(self) -> int:
-        """How many joints there are in any one order: they differ in something else, masks or classes."""
-        return self.num_components
-
-    def component_order(self, index: int) -> Tensor:
-        """The order of joint `index`, (n,); `order` itself for one fixed order."""
-        return self.order
-
-    def joints(self, order: Order | Tensor | None = None) -> list[Joint]:
-        """What `log_prob` mixes: all joints, each in its order; or those that there are in `order`."""
-        if order is None:
-            return [(self.component_order(s), s) for s in range(self.num_components)]
-        visited = resolve_order(order, self.n, self.seed)
-        return [(visited, s) for s in range(self.num_in_one_order)]
-
-    def in_one_order(self, order: Order | Tensor | None = None, index: int | None = None) -> list[Joint]:
-        """The joints whose conditionals can be mixed; of joint `index` it alone.
-
-        Raises:
-            ValueError: their orders differ.
-        """
-        joints = self.joints(order)
-        if index is not None:
-            return [(joints[0][0] if order is not None else self.component_order(index), index)]
-        if any(not torch.equal(visited, joints[0][0]) for visited, _ in joints):
-            raise ValueError(
-                f"This model mixes {len(joints)} joints in different orders, in which different things come "
-                "before a variable: name an order, or the index of a joint."
-            )
-        return joints
-
-    def completing(self, known: Tensor | None, order: Order | Tensor | None = None) -> list[Joint]:
-        """The joints that can draw what is free given what is `known` (..., n), NaN where free.
-
-        A joint can where what is known comes first in its order. The orders of an order-agnostic model are
-        changed to that; of other models the joints that cannot are left out. In a named `order` all stay.
-
-        Raises:
-            ValueError: no joint can.
-        """
-        joints = self.joints(order)
-        if known is None or order is not None:
-            return joints
-        seen = ~known.reshape(-1, self.n)[0].isnan()
-        able = [
-            (first, index)
-            for visited, index in joints
-            if torch.equal(first := observed_first(seen, visited), visited) or self.order_agnostic
-        ]
-        if not able:
-            orders = "one order" if len(joints) == 1 else "few orders"
-            raise ValueError(
-                f"This model was trained on {orders} and can complete only what comes last in it; "
-                "give a beginning of that order, or name an order to sample anyway."
-            )
-        return able
-
-    @torch.no_grad()
-    def joint_posterior(self, known: Tensor, joints: Sequence[Joint]) -> Tensor:
-        """p(joint | what is known) by Bayes, joints equally likely before: known (B, n) -> (B, S).
-
-        What counts of the known entries is what comes before the first free one in a joint's order.
-        """
-        x, scores = known.nan_to_num(), []
-        for order, index in joints:
-            late = known.isnan()[:, order].cumsum(1) > 0
-            each = self.conditional_log_prob(self.logits(x, order, index), x)[:, order]
-            scores.append(each.masked_fill(late, 0.0).sum(1))
-        return torch.stack(scores, 1).softmax(1)
-
-    def draw_joints(
-        self, n: int, known: Tensor | None, joints: Sequence[Joint], generator: torch.Generator | None
-    ) -> Tensor:
-        """Which of `joints` each of n examples is drawn from, (n,): a mixture's draw begins with it."""
-        if len(joints) == 1:
-            return torch.zeros(n, dtype=torch.int64)
-        if known is None:
-            return torch.multinomial(torch.ones(len(joints)), n, replacement=True, generator=generator)
-        distribution = self.joint_posterior(known, joints).cpu()
-        return torch.multinomial(distribution, 1, generator=generator)[:, 0]
-
-    def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
-        """Logits of every conditional in one pass: x (B, n) -> (B, n) for bits, (B, n, K) for K values.
-
-        Args:
-            order: (n,) visited variables; None takes that of joint `index`.
-        """
-        raise NotImplementedError
-
     # --- numbers that depend on what a variable is; RNADE has its own ---
 
     def as_vectors(self, x: Tensor) -> Tensor:
@@ -248,7 +89,7 @@ class Autoregressive(Module):
         if x.numel() != len(x) * self.n:
             raise ValueError(f"each example has {x.numel() // max(len(x), 1)} entries, the model {self.n}.")
         x = x.reshape(len(x), self.n).to(self.device, self.dtype)
-        if not self.possible(x).all():
+        if not self.in_support(x).all():
             kind, how = self.domain, "check the data"
             if self.num_categories == 2:
                 kind, how = "bits", "binarize the data (threshold, static or dynamic)"
@@ -257,11 +98,11 @@ class Autoregressive(Module):
 
     @property
     def domain(self) -> str:
-        """What a variable can be, in words."""
+        """Values of a variable, in words."""
         return "0, 1" if self.num_categories == 2 else f"whole numbers 0 to {self.num_categories - 1}"
 
-    def possible(self, x: Tensor) -> Tensor:
-        """Bool, like x: which entries are values of a variable."""
+    def in_support(self, x: Tensor) -> Tensor:
+        """Bool, like x: True at entries that are values of a variable."""
         return (x == x.round()) & (x >= 0) & (x < self.num_categories)
 
     def conditional_log_prob(self, logits: Tensor, x: Tensor) -> Tensor:
@@ -342,38 +183,41 @@ class Autoregressive(Module):
 
     # --- sampling ---
 
+    @former("n", "given", "order", "temperature", "generator")
     def sample(
         self,
         n: int,
-        given: Tensor | None = None,
-        order: Order | Tensor | None = None,
+        *,
         temperature: float = 1.0,
         generator: torch.Generator | None = None,
+        given: Tensor | None = None,
+        order: Order | Tensor | None = None,
     ) -> Tensor:
         """Draw n examples, (n, *event_shape), or complete one.
 
-        From a mixture each example's joint is drawn first, from p(joint | known): see `completing`.
+        From a mixture each example's joint is drawn first, from p(joint | known): see `joints_given`.
 
         Args:
+            temperature: divides every logit; 0 takes the likeliest value. Other than 1, this is not
+                p(x)^(1/T) normalised: each conditional is sharpened by itself.
+            generator: source of all draws; None is torch's own.
             given: an example (*event_shape) or n of them, NaN where free. The known entries are kept to
                 the bit and must be free in the same places of every example. Exact draws from
                 p(free | known) of the joints that can complete, if any can.
             order: None takes the model's own; with `given`, an order-agnostic model visits the known
                 variables first.
-            temperature: divides every logit; 0 takes the likeliest value. Other than 1, this is not
-                p(x)^(1/T) normalised: each conditional is sharpened by itself.
 
         Raises:
             ValueError: what is given does not come first in any order that the model was trained on.
                 Naming an `order` samples anyway: known entries that come late are then clamped, and
                 the variables before them do not see them.
         """
-        known = self._known(given, n)
-        joints = self.completing(known, order)
+        known = self._checked(given, n)
+        joints = self.joints_given(known, order)
         chosen = self.draw_joints(n, known, joints, generator)
-        return self._draw_each(known, joints, chosen, temperature, generator)
+        return self._draw_from(known, joints, chosen, temperature, generator)
 
-    def _draw_each(
+    def _draw_from(
         self,
         known: Tensor | None,
         joints: Sequence[Joint],
@@ -390,19 +234,19 @@ class Autoregressive(Module):
             x[mine] = self._draw(int(mine.sum()), own, order, index, temperature, generator)[0]
         return x.reshape(len(chosen), *self.event_shape)
 
-    def _known(self, given: Tensor | None, n: int) -> Tensor | None:
+    def _checked(self, given: Tensor | None, n: int) -> Tensor | None:
         if given is None:
             return None
         known = given.to(self.device, self.dtype).reshape(-1, self.n).expand(n, self.n)
         free = known.isnan()
         if (free != free[0]).any():
             raise ValueError("the entries left free (NaN) must be the same in every given example.")
-        if not (self.possible(known) | free).all():
+        if not (self.in_support(known) | free).all():
             raise ValueError(f"given entries must be {self.domain}, or NaN where free.")
         return known
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
-        """The logits (B[, K]) of order[start], order[start + 1], ..., one after the other.
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+        """Logits (B[, K]) of order[start], order[start + 1], ..., one after the other.
 
         Between two of them the caller writes the value of the variable just asked for into x (B, n),
         which holds those of order[:start] from the beginning. This plain form makes one full pass for
@@ -433,7 +277,7 @@ class Autoregressive(Module):
         if known is not None and start:  # what is known and comes first needs one pass, not one each
             x[:, visited[:start]] = known[:, visited[:start]]
             all_logits = self.logits(x, order, index)
-        for j, logits in zip(visited[start:], self._walk(x, order, index, start), strict=True):
+        for j, logits in zip(visited[start:], self._sequential_logits(x, order, index, start), strict=True):
             if all_logits is None:
                 all_logits = logits.new_zeros(n, self.n, *logits.shape[1:])
             all_logits[:, j] = logits
@@ -444,14 +288,17 @@ class Autoregressive(Module):
         assert all_logits is not None  # there is at least one variable
         return x, all_logits
 
+    @former("given", "order", "temperature", "seed")
     def sample_trace(
         self,
+        *,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
         given: Tensor | None = None,
         order: Order | Tensor | None = None,
-        temperature: float = 1.0,
-        seed: int = 0,
     ) -> Trace:
-        """One draw, variable by variable; a step per free variable, after one for what is given.
+        """One draw, variable by variable; a step per free variable, after one for what is given. Arguments
+        as of `sample`.
 
         A mixture draws its joint first, as `sample` does. The steps are those of this joint alone, and one
         more at the end turns its log p(x) into the mixture's: the last `log_prob` is `log_prob(x, order)`.
@@ -462,8 +309,8 @@ class Autoregressive(Module):
         nats. `result`: dict of `x`, `model_p` (every conditional), `surprisal` (-log p of each variable,
         nats), `order` and `index` of the joint.
         """
-        known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
-        joints = self.completing(known, order)
+        known = self._checked(given, 1)
+        joints = self.joints_given(known, order)
         joint = joints[int(self.draw_joints(1, known, joints, generator))]
         return self._trace(known, joint, self.joints(order), temperature, generator)
 
@@ -473,7 +320,7 @@ class Autoregressive(Module):
         joint: Joint,
         mixed: Sequence[Joint],
         temperature: float,
-        generator: torch.Generator,
+        generator: torch.Generator | None,
     ) -> Trace:
         """One draw from a joint, unrolled; `known` (1, n), NaN where free.
 

@@ -14,7 +14,7 @@ import heapq
 from collections.abc import Sequence
 from typing import Any
 
-from modules.autoregressive.base import resolve_order
+from modules.autoregressive.orders import resolve_order
 from modules.autoregressive.tables import OUTSIDE, Counted
 
 Offset = tuple[int, int]  # rows down, columns right: (-1, 0) is the pixel above

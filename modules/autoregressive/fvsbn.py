@@ -20,7 +20,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.autoregressive.base import Autoregressive, ranks
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.orders import ranks
 
 
 class FVSBN(Autoregressive):
@@ -68,7 +69,7 @@ class FVSBN(Autoregressive):
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         return F.linear(x, self.matrix(order), self.bias)  # (B, n) -> (B, n)
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         matrix = self.matrix(order)
         for j in order[start:].tolist():
             yield x @ matrix[j] + self.bias[j]  # what comes later is not yet drawn, and 0 in A's row

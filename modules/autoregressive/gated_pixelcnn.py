@@ -23,17 +23,19 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.autoregressive.base import Order
+from modules.autoregressive.orders import Order
 from modules.autoregressive.pixelcnn import (
-    EVERYWHERE,
-    Everywhere,
-    Growing,
-    Keeping,
+    FULL_PASS,
+    FullPass,
+    IncrementalPass,
     MaskedConv2d,
     PixelModel,
+    RecordingPass,
     check_sizes,
 )
 from modules.base import Mean, Split, require
+from modules.classes import ClassConditional
+from modules.former import former
 from modules.trace import Trace
 
 
@@ -43,8 +45,8 @@ def gate(both: Tensor) -> Tensor:
     return torch.tanh(f) * torch.sigmoid(g)
 
 
-def moved_down(image: Tensor) -> Tensor:
-    """Every row one lower, the first one 0: (B, C, H, W) -> the same."""
+def shift_down(image: Tensor) -> Tensor:
+    """Move every row down by one, the first is 0: (B, C, H, W) -> the same."""
     return F.pad(image, (0, 0, 1, 0))[:, :, :-1]
 
 
@@ -70,25 +72,27 @@ class GatedLayer(nn.Module):
         self.out = MaskedConv2d(channels, channels, (1, 1), (0, 0), "B", colours)
         self.classes = nn.Embedding(num_classes, 2 * both) if num_classes else None
 
-    def add_class(self, both: Tensor, y: Tensor | None, stack: int) -> Tensor:
-        """V e_y at every place."""
+    def add_class_bias(self, both: Tensor, y: Tensor | None, stack: int) -> Tensor:
+        """Add V e_y at every place."""
         if self.classes is None or y is None:
             return both
         return both + self.classes(y).chunk(2, dim=1)[stack][:, :, None, None]
 
-    def rows_above(self, v: Tensor, y: Tensor | None, apply: Everywhere) -> tuple[Tensor, Tensor]:
-        """The vertical stack: (B, inputs, H, W) -> v of the next layer, and what the row gets of it."""
+    def vertical_stack(self, v: Tensor, y: Tensor | None, apply: FullPass) -> tuple[Tensor, Tensor]:
+        """Vertical stack: (B, inputs, H, W) -> v of the next layer, and what the row gets."""
         both = apply(self.vertical, v)
-        return gate(self.add_class(both, y, 0)), apply(self.across, both)
+        return gate(self.add_class_bias(both, y, 0)), apply(self.across, both)
 
-    def left_in_row(self, h: Tensor, above: Tensor, y: Tensor | None, apply: Everywhere) -> Tensor:
-        """The horizontal stack: (B, inputs, H, W) -> (B, channels, H, W)."""
-        out = apply(self.out, gate(self.add_class(apply(self.horizontal, h) + above, y, 1)))
+    def horizontal_stack(self, h: Tensor, above: Tensor, y: Tensor | None, apply: FullPass) -> Tensor:
+        """Horizontal stack: (B, inputs, H, W) -> (B, channels, H, W)."""
+        out = apply(self.out, gate(self.add_class_bias(apply(self.horizontal, h) + above, y, 1)))
         return out if self.first else h + out  # the picture itself must not be added: it is the target
 
 
-class GatedPixelCNN(PixelModel):
-    """Args:
+class GatedPixelCNN(ClassConditional, PixelModel):
+    """Gated PixelCNN on bits or K values, with or without classes.
+
+    Args:
         image_shape: colours, height, width.
         num_categories: K; 2 for bits.
         channels: maps of each stack; a multiple of the colours.
@@ -138,48 +142,48 @@ class GatedPixelCNN(PixelModel):
     def stack(self) -> list[GatedLayer]:
         return cast(list[GatedLayer], list(self.layers))
 
-    def rows_above(self, v: Tensor, y: Tensor | None, apply: Everywhere = EVERYWHERE) -> list[Tensor]:
-        """What the vertical stack gives to each horizontal layer; v is the picture moved down by a row."""
+    def vertical_stack(self, v: Tensor, y: Tensor | None, apply: FullPass = FULL_PASS) -> list[Tensor]:
+        """Maps that the vertical stack gives each horizontal layer; v is the picture moved down by a row."""
         given = []
         for layer in self.stack:
-            v, above = layer.rows_above(v, y, apply)
+            v, above = layer.vertical_stack(v, y, apply)
             given.append(above)
         return given
 
-    def left_in_row(
-        self, h: Tensor, given: Sequence[Tensor], y: Tensor | None, apply: Everywhere = EVERYWHERE
+    def horizontal_stack(
+        self, h: Tensor, given: Sequence[Tensor], y: Tensor | None, apply: FullPass = FULL_PASS
     ) -> Tensor:
         """(B, C, H, W) and what the vertical stack gives -> (B, C·K', H, W)."""
         for layer, above in zip(self.stack, given, strict=True):
-            h = layer.left_in_row(h, above, y, apply)
-        return self.finish(h, apply)
+            h = layer.horizontal_stack(h, above, y, apply)
+        return self.apply_head(h, apply)
 
-    def network(self, image: Tensor, apply: Everywhere = EVERYWHERE, y: Tensor | None = None) -> Tensor:
-        given = self.rows_above(moved_down(image), y, apply)
-        return self.left_in_row(image, given, y, apply)
+    def network(self, image: Tensor, apply: FullPass = FULL_PASS, y: Tensor | None = None) -> Tensor:
+        given = self.vertical_stack(shift_down(image), y, apply)
+        return self.horizontal_stack(image, given, y, apply)
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         """With activations kept: the vertical stack once a row, the horizontal one once a pixel."""
         self.check_order(order)
-        y, beginning = self.labels(len(x), index), Keeping()
+        y, beginning = self.component_classes(len(x), index), RecordingPass()
         if start:
-            self.network(self.image(x), beginning, y)
-        kept = Growing(self.height, self.width, beginning.maps)
+            self.network(self.to_image(x), beginning, y)
+        kept = IncrementalPass(self.height, self.width, beginning.maps)
         given: list[Tensor] = []
         for t in range(start, self.n):
             pixel, colour = divmod(t, self.colours)
             row, column = divmod(pixel, self.width)
             if not given or (column == 0 and colour == 0):
                 kept.row, kept.column = row, 0
-                given = self.rows_above(self.row_before(x, row), y, kept)
+                given = self.vertical_stack(self.row_before(x, row), y, kept)
             kept.row, kept.column = row, column
             here = [above[..., column : column + 1] for above in given]
-            yield self.numbers(self.left_in_row(self.at(x, pixel), here, y, kept))[:, colour]
+            yield self.to_logits(self.horizontal_stack(self.at(x, pixel), here, y, kept))[:, colour]
             kept.write(self.stack[0].horizontal, self.at(x, pixel))  # by now the caller has drawn it
 
     def row_before(self, x: Tensor, row: int) -> Tensor:
-        """The row above `row` of x (B, n) as an image (B, C, 1, W); zeros above the first."""
-        image = self.image(x)
+        """Row above `row` of x (B, n) as an image (B, C, 1, W); zeros above the first."""
+        image = self.to_image(x)
         return image[:, :, row - 1 : row] if row else torch.zeros_like(image[:, :, :1])
 
     # --- with classes: joint number `index` of the mixture is that of class `index` ---
@@ -190,75 +194,72 @@ class GatedPixelCNN(PixelModel):
     def num_components(self) -> int:
         return self.num_classes or 1
 
-    def labels(self, count: int, index: int) -> Tensor | None:
+    def component_classes(self, count: int, index: int) -> Tensor | None:
         return torch.full((count,), index, device=self.device) if self.num_classes else None
-
-    def known_class(self, y: Tensor | int, count: int) -> Tensor:
-        """y as (count,) int64.
-
-        Raises:
-            ValueError: the model knows no classes, or not these.
-        """
-        y = torch.as_tensor(y, device=self.device)
-        if not self.num_classes:
-            raise ValueError("This model knows no classes: leave y out.")
-        if y.is_floating_point() or (y < 0).any() or (y >= self.num_classes).any():
-            raise ValueError(f"y must be whole numbers 0 to {self.num_classes - 1}.")
-        return y.expand(count)
 
     def logits(
         self, x: Tensor, order: Tensor | None = None, index: int = 0, y: Tensor | None = None
     ) -> Tensor:
         """See `Autoregressive.logits`; classes y (B,), else all of class `index`."""
         self.check_order(order)
-        y = self.labels(len(x), index) if y is None else y
-        return self.numbers(self.network(self.image(x), y=y))
+        y = self.component_classes(len(x), index) if y is None else y
+        return self.to_logits(self.network(self.to_image(x), y=y))
 
     def log_prob(
-        self, x: Tensor, order: Order | Tensor | None = None, y: Tensor | int | None = None
+        self,
+        x: Tensor,
+        order: Order | Tensor | None = None,
+        y: int | Sequence[int] | Tensor | None = None,
     ) -> Tensor:
         """log p(x | y) in nats, (B,); without y, log p(x) = log Σ_y p(x | y) / num_classes."""
         if y is None:
             return super().log_prob(x, order)
         x = self.as_vectors(x)
-        return self.conditional_log_prob(self.logits(x, y=self.known_class(y, len(x))), x).sum(-1)
+        logits = self.logits(x, y=cast(Tensor, self.classes(len(x), y)).to(self.device))
+        return self.conditional_log_prob(logits, x).sum(-1)
 
     def class_posterior(self, given: Tensor) -> Tensor:
         """p(y | a beginning): given (B, n), NaN where free -> (B, num_classes)."""
         return self.joint_posterior(given, self.joints())
 
-    def sample(
+    @former("n", "given", "order", "temperature", "generator", "y")
+    def sample(  # type: ignore[override]  # y comes first, as of every model with classes
         self,
         n: int,
-        given: Tensor | None = None,
-        order: Order | Tensor | None = None,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
         temperature: float = 1.0,
         generator: torch.Generator | None = None,
-        y: Tensor | int | None = None,
-    ) -> Tensor:
-        """See `Autoregressive.sample`; of classes y, (n,) or one for all. Without y, each example's
-        class is drawn first: evenly, or from p(y | given)."""
-        if y is None:
-            return super().sample(n, given, order, temperature, generator)
-        known = self._known(given, n)
-        classes = self.completing(known, order)
-        return self._draw_each(known, classes, self.known_class(y, n), temperature, generator)
-
-    def sample_trace(
-        self,
         given: Tensor | None = None,
         order: Order | Tensor | None = None,
+    ) -> Tensor:
+        """See `Autoregressive.sample`; of classes y, one for all or n of them. Without y, each example's
+        class is drawn first: evenly, or from p(y | given)."""
+        if y is None:
+            return super().sample(n, temperature=temperature, generator=generator, given=given, order=order)
+        known = self._checked(given, n)
+        joints = self.joints_given(known, order)
+        return self._draw_from(known, joints, cast(Tensor, self.classes(n, y)), temperature, generator)
+
+    @former("given", "order", "temperature", "seed", "y")
+    def sample_trace(  # type: ignore[override]
+        self,
+        *,
+        y: int | Sequence[int] | Tensor | None = None,
         temperature: float = 1.0,
-        seed: int = 0,
-        y: int | None = None,
+        generator: torch.Generator | None = None,
+        given: Tensor | None = None,
+        order: Order | Tensor | None = None,
     ) -> Trace:
         """See `Autoregressive.sample_trace`; given a class y every number is of that class, up to the last
         `log_prob`, `log_prob(x, y=y)`. `result` has the class, drawn or given, as `y`."""
         if y is None:
-            trace = super().sample_trace(given, order, temperature, seed)
+            trace = super().sample_trace(
+                temperature=temperature, generator=generator, given=given, order=order
+            )
         else:
-            known, generator = self._known(given, 1), torch.Generator().manual_seed(seed)
-            joint = self.completing(known, order)[int(self.known_class(y, 1))]
+            known = self._checked(given, 1)
+            joint = self.joints_given(known, order)[int(cast(Tensor, self.classes(1, y)))]
             trace = self._trace(known, joint, [joint], temperature, generator)
         return Trace(trace.steps, trace.result | ({"y": trace.result["index"]} if self.num_classes else {}))
 

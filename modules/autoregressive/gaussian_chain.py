@@ -26,6 +26,8 @@ import torch
 from torch import Tensor
 
 from modules.base import CountModel, Split, in_rows, require
+from modules.former import former
+from modules.noise import normal
 from modules.trace import Step, Trace
 
 
@@ -107,17 +109,17 @@ class GaussianChain(CountModel):
 
     @property
     def slopes(self) -> Tensor:
-        """a, (k,), the nearest value's first."""
+        """Slopes a, (k,), the nearest value's first."""
         return self.regression(self.steps)[1].flip(0)
 
     @property
     def shift(self) -> Tensor:
-        """c"""
+        """Shift c, ()."""
         return self.regression(self.steps)[0]
 
     @property
     def variance(self) -> Tensor:
-        """s², the mean squared residual."""
+        """Mean squared residual s², ()."""
         return self.regression(self.steps)[2]
 
     @property
@@ -174,8 +176,8 @@ class GaussianChain(CountModel):
 
     def count(self, batch: Any) -> None:
         x = in_rows(batch[0]).double()
-        begin = torch.cat([x.new_ones(len(x), 1), x[:, : self.memory]], 1)
-        self.first += begin.t() @ begin
+        first = torch.cat([x.new_ones(len(x), 1), x[:, : self.memory]], 1)
+        self.first += first.t() @ first
         windows = x.unfold(1, self.memory + 1, 1).reshape(-1, self.memory + 1)  # k values and the next one
         windows = torch.cat([windows.new_ones(len(windows), 1), windows], 1)
         self.steps += windows.t() @ windows
@@ -186,7 +188,7 @@ class GaussianChain(CountModel):
     def _draw(self, n: int, generator: torch.Generator | None) -> Iterator[tuple[Tensor, Tensor]]:
         """x (n, t) after each new step t, and the mean that its last value was drawn around, (n,)."""
         L, shift, variance = self.system()
-        noise = torch.randn(n, self.n, generator=generator, dtype=torch.float64).to(L)
+        noise = normal(n, self.n, like=L, generator=generator, dtype=torch.float64)
         x = torch.zeros_like(noise)
         for t in range(self.n):
             last = slice(max(0, t - self.memory), t)
@@ -194,16 +196,18 @@ class GaussianChain(CountModel):
             x[:, t] = mean + variance[t].sqrt() * noise[:, t]
             yield x[:, : t + 1], mean
 
-    def sample(self, n: int, generator: torch.Generator | None = None) -> Tensor:
-        """(n, *event_shape)."""
+    @former("n", "generator")
+    def sample(self, n: int, *, generator: torch.Generator | None = None) -> Tensor:
+        """Draw n examples, (n, *event_shape)."""
         *_, (x, _) = self._draw(n, generator)
         return x.reshape(n, *self.event_shape)
 
-    def sample_trace(self, seed: int = 0) -> Trace:
+    @former("seed")
+    def sample_trace(self, *, generator: torch.Generator | None = None) -> Trace:
         """One draw, a step a value: `x` so far and the `mean` that the value was drawn around."""
         steps = []
         spreads = self.system()[2].sqrt().tolist()
-        for x, around in self._draw(1, torch.Generator().manual_seed(seed)):
+        for x, around in self._draw(1, generator):
             t, value, mean = x.shape[1], float(x[0, -1]), float(around)
             spread = spreads[t - 1]
             steps.append(

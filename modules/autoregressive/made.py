@@ -26,7 +26,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.autoregressive.base import Autoregressive, ranks, resolve_order
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.orders import ranks, resolve_order
 from modules.base import require
 from modules.cache import Cache
 
@@ -289,7 +290,7 @@ class MADE(Autoregressive):
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         return self(x, self.masks(order, index))
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         """Instead of full passes only what changed is computed: a new bit adds one column of the first
         layer's weights, and of the outputs only the next variable's row is needed. One hidden layer
         of width d costs O(n d) per example, like NADE; deeper ones add their inner layers.

@@ -144,7 +144,7 @@ class NADEBase(Autoregressive):
         added = torch.einsum("bnf,nfd->bnd", self.inputs(x), self.weight)[:, order]
         return (self.start + added.cumsum(1) - added)[:, order.argsort()]  # sums over those before
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         past = order[:start]
         a = self.start + self.inputs(x)[:, past].flatten(1) @ self.weight[past].flatten(0, 1)  # (B, d)
         h = a.sigmoid()

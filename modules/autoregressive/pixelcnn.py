@@ -100,20 +100,20 @@ class MaskedConv2d(nn.Conv2d):
         return F.conv2d(self.padded(x), self.taps, self.bias)
 
 
-class Everywhere:
-    """How a network applies its layers: here to every place at once."""
+class FullPass:
+    """Pass of a network over every place at once."""
 
     def __call__(self, layer: MaskedConv2d, x: Tensor) -> Tensor:
         """(B, inputs, H, W) -> (B, outputs, H, W)."""
         return layer(x)
 
-    def here(self, numbers: Tensor) -> Tensor:
-        """Of numbers (1, C, H, W) those of the places that are computed."""
+    def crop(self, numbers: Tensor) -> Tensor:
+        """Those of the numbers (1, C, H, W) whose places are computed."""
         return numbers
 
 
-class Keeping(Everywhere):
-    """Every place at once, and what each layer reads is kept: for `Growing` to go on from a beginning."""
+class RecordingPass(FullPass):
+    """Pass over every place that keeps what each layer reads, for `IncrementalPass` to go on from."""
 
     def __init__(self) -> None:
         self.maps: dict[MaskedConv2d, Tensor] = {}  # padded
@@ -123,8 +123,8 @@ class Keeping(Everywhere):
         return layer(x)
 
 
-class Growing(Everywhere):
-    """Only the place that a growing picture has reached, from activations that are kept.
+class IncrementalPass(FullPass):
+    """Pass over the one place that a growing picture has reached, from activations that are kept.
 
     What a layer reads lies above and to the left, where nothing changes any more: of its inputs only
     those at the new place are computed, and of its outputs too.
@@ -136,7 +136,7 @@ class Growing(Everywhere):
         self.maps = dict(maps or {})  # what each layer has read so far, padded
         self.taps: dict[MaskedConv2d, Tensor] = {}
 
-    def here(self, numbers: Tensor) -> Tensor:
+    def crop(self, numbers: Tensor) -> Tensor:
         return numbers[:, :, self.row : self.row + 1, self.column : self.column + 1]
 
     def write(self, layer: MaskedConv2d, x: Tensor) -> None:
@@ -163,15 +163,15 @@ class Growing(Everywhere):
         return F.linear(window.flatten(1), taps.flatten(1), layer.bias)[:, :, None, None]
 
 
-EVERYWHERE = Everywhere()
+FULL_PASS = FullPass()
 
 # --- The models ---------------------------------------------------------------------------------
 
 
 class PixelModel(Autoregressive):
-    """What PixelCNN and Gated PixelCNN share: pixels in, logits out, and what is kept while sampling.
+    """Base of PixelCNN and Gated PixelCNN: pixels in, logits out.
 
-    A subclass makes a `head`, and offers `network(image)` and a `_walk` that keeps activations.
+    A subclass makes a `head`, and offers `network(image)` and `_sequential_logits` that keeps activations.
     """
 
     head: nn.ModuleList
@@ -191,18 +191,18 @@ class PixelModel(Autoregressive):
             for width in (channels, self.outputs)
         )
 
-    def finish(self, h: Tensor, apply: Everywhere) -> Tensor:
-        """The head, 1×1: (B, channels, H, W) -> (B, C·K', H, W)."""
+    def apply_head(self, h: Tensor, apply: FullPass) -> Tensor:
+        """Apply the head, 1×1: (B, channels, H, W) -> (B, C·K', H, W)."""
         for layer in self.head:
             h = apply(cast(MaskedConv2d, layer), F.relu(h))
         return h
 
-    def image(self, x: Tensor) -> Tensor:
+    def to_image(self, x: Tensor) -> Tensor:
         """(B, n) of 0..K-1 -> (B, C, H, W) of [0, 1], channels last: faster on CPUs and tensor cores."""
         image = x.view(len(x), *self.event_shape) / (self.num_categories - 1)
         return image.contiguous(memory_format=torch.channels_last)
 
-    def numbers(self, out: Tensor) -> Tensor:
+    def to_logits(self, out: Tensor) -> Tensor:
         """(B, C·K', H, W) -> (B, C·H·W[, K])."""
         out = out.float() if out.dtype == torch.bfloat16 else out
         if self.num_categories == 2:
@@ -217,7 +217,7 @@ class PixelModel(Autoregressive):
             ValueError: another order than the convolutions have.
         """
         self.check_order(order)
-        return self.numbers(self.network(self.image(x)))
+        return self.to_logits(self.network(self.to_image(x)))
 
     def network(self, image: Tensor) -> Tensor:
         """(B, C, H, W) of [0, 1] -> (B, C·K', H, W)."""
@@ -253,7 +253,7 @@ class ResidualBlock(nn.Module):
             MaskedConv2d(i, o, (k, k), (centre, centre), "B", colours) for i, o, k, centre in sizes
         )
 
-    def forward(self, h: Tensor, apply: Everywhere) -> Tensor:
+    def forward(self, h: Tensor, apply: FullPass) -> Tensor:
         """(B, channels, H, W) -> the same."""
         out = h
         for layer in self.layers:
@@ -309,28 +309,28 @@ class PixelCNN(PixelModel):
         self.head = self.make_head(channels)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
 
-    def network(self, image: Tensor, apply: Everywhere = EVERYWHERE) -> Tensor:
+    def network(self, image: Tensor, apply: FullPass = FULL_PASS) -> Tensor:
         h = apply(self.first, image)
         if self.place is not None:
-            h = h + apply.here(self.place).to(h)  # also where convolutions run in bfloat16
+            h = h + apply.crop(self.place).to(h)  # also where convolutions run in bfloat16
         for block in self.blocks:
             h = block(h, apply)
-        return self.finish(h, apply)
+        return self.apply_head(h, apply)
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         """With activations kept: one place of each layer for a new pixel, not all of them."""
         self.check_order(order)
         if self.first_mask == "B":  # what is kept would be outdated by the pixel's own value
-            yield from super()._walk(x, order, index, start)
+            yield from super()._sequential_logits(x, order, index, start)
             return
-        beginning = Keeping()
+        beginning = RecordingPass()
         if start:
-            self.network(self.image(x), beginning)
-        kept = Growing(self.height, self.width, beginning.maps)
+            self.network(self.to_image(x), beginning)
+        kept = IncrementalPass(self.height, self.width, beginning.maps)
         for t in range(start, self.n):
             pixel, colour = divmod(t, self.colours)
             kept.row, kept.column = divmod(pixel, self.width)
-            yield self.numbers(self.network(self.at(x, pixel), kept))[:, colour]
+            yield self.to_logits(self.network(self.at(x, pixel), kept))[:, colour]
             kept.write(self.first, self.at(x, pixel))  # by now the caller has drawn it
 
 

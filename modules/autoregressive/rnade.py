@@ -17,8 +17,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.autoregressive.base import COLDEST, Order
+from modules.autoregressive.base import COLDEST
 from modules.autoregressive.nade import NADEBase
+from modules.autoregressive.orders import Order
+from modules.former import former
 from modules.noise import pick
 from modules.trace import Step, Trace
 
@@ -71,7 +73,7 @@ class RNADE(NADEBase):
     def domain(self) -> str:
         return "real numbers"
 
-    def possible(self, x: Tensor) -> Tensor:
+    def in_support(self, x: Tensor) -> Tensor:
         return x.isfinite()
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
@@ -116,19 +118,22 @@ class RNADE(NADEBase):
 
     # --- a draw, step by step ---
 
+    @former("given", "order", "temperature", "seed")
     def sample_trace(
         self,
+        *,
+        temperature: float = 1.0,
+        generator: torch.Generator | None = None,
         given: Tensor | None = None,
         order: Order | Tensor | None = None,
-        temperature: float = 1.0,
-        seed: int = 0,
     ) -> Trace:
-        """One draw, variable by variable. Step values: `variable`, `x` (*event_shape, NaN where not yet
-        visited), `weights`, `means`, `sigmas` (K,) of its mixture, and the running `log_prob`, nats.
+        """One draw, variable by variable; arguments as of `sample`.
+
+        Step values: `variable`, `x` (*event_shape, NaN where not yet visited), `weights`, `means`,
+        `sigmas` (K,) of its mixture, and the running `log_prob`, nats.
         """
-        known = self._known(given, 1)
-        ((visited, _),) = self.completing(known, order)
-        generator = torch.Generator().manual_seed(seed)
+        known = self._checked(given, 1)
+        ((visited, _),) = self.joints_given(known, order)
         x, outputs = (t[0].cpu() for t in self._draw(1, known, visited, 0, temperature, generator))
         density = self.conditional_log_prob(outputs, x)
         log_pi, mean, log_sigma = self.mixture(outputs)

@@ -146,7 +146,7 @@ class Counted(Counts):
                 raise ValueError(f"in this order variable {i} comes before one of its parents.")
             met.add(i)
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         """One look into one table for each variable."""
         self.check_order(order)
         log_odds, powers = self.log_odds, self.num_categories ** torch.arange(self.slots.shape[1])

@@ -14,7 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from modules.autoregressive.base import Autoregressive, ranks
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.orders import ranks
 
 
 class Untied(Autoregressive):
@@ -70,7 +71,7 @@ class Untied(Autoregressive):
         a = self.start + torch.einsum("bj,ijd->bid", x, self.columns(order))
         return torch.einsum("bid,id->bi", a.sigmoid(), self.readout) + self.bias  # (B, n)
 
-    def _walk(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
+    def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         columns = self.columns(order)
         for j in order[start:].tolist():
             yield torch.sigmoid(self.start + x @ columns[j]) @ self.readout[j] + self.bias[j]

@@ -23,12 +23,11 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split
-from modules.language import decoding
-from modules.language.truncation import SamplingParams
-from modules.trace import Trace
+from modules.former import former
+from modules.language.sampling import TextSampler
 
 
-class Bengio(Module):
+class Bengio(TextSampler, Module):
     """Feed-forward language model over a fixed number of tokens.
 
     Args:
@@ -109,7 +108,7 @@ class Bengio(Module):
     # --- surfaces ---------------------------------------------------------------------------------
 
     def contexts(self, tokens: Tensor) -> Tensor:
-        """What each position sees, the one after the last included: (B, S) -> (B, S + 1, T)."""
+        """Contexts of every position, the one after the last included: (B, S) -> (B, S + 1, T)."""
         bos = tokens.new_full((len(tokens), self.context), self.bos)
         return torch.cat([bos, tokens], dim=1).unfold(1, self.context, 1)
 
@@ -125,28 +124,7 @@ class Bengio(Module):
         bos = prefix.new_full((len(prefix), self.context), self.bos)
         return self(torch.cat([bos, prefix], dim=1)[:, -self.context :]).log_softmax(-1)
 
-    def sample(
-        self,
-        n: int = 1,
-        length: int = 64,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        min_p: float | None = None,
-        generator: torch.Generator | None = None,
-        seed: int | None = None,
-    ) -> Tensor:
-        """Draw texts from the start, as `decoding.sample`: (n, length)."""
-        device = self.output.weight.device
-        if seed is not None:
-            generator = torch.Generator(device).manual_seed(seed)
-        start = torch.zeros(n, 0, dtype=torch.int64, device=device)
-        params = SamplingParams(temperature, top_k, top_p, min_p)
-        return decoding.sample(self, start, length, params, self.eos, generator)
-
-    def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **params: Any) -> Trace:
-        """Generation, one step a token, behind a prompt (T,), `params` as `decoding.sample_trace`."""
-        prompt = (
-            torch.zeros(0, dtype=torch.int64, device=self.output.weight.device) if prompt is None else prompt
-        )
-        return decoding.sample_trace(self, prompt, length, eos=self.eos, **params)
+    sample = former("n", "length", "temperature", "top_k", "top_p", "min_p", "generator", "seed")(
+        TextSampler.sample
+    )
+    sample_trace = former("prompt", "length")(TextSampler.sample_trace)

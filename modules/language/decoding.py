@@ -48,7 +48,6 @@ def stream(
 
     Without a reader the logits are `next_log_probs`, normalised.
     """
-    generator = params.generator(prefix.device) if generator is None else generator
     text = prefix
     ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
     for _ in range(length):
@@ -84,7 +83,7 @@ def sample(
     Args:
         prefix: (B, T) int64, T ≥ 0. Texts of unequal length come with their `padding`, see `left_padded`.
         length: the most new tokens.
-        params: temperature, truncation and seed; `change` sets single ones, as in `top_k=3`.
+        params: temperature and truncation; `change` sets single ones, as in `top_k=3`.
         eos: the token that ends a text; after it there are only more of it.
         read: is asked for the logits instead of `model.next_log_probs`, as `GPT.reader`.
 
@@ -125,9 +124,10 @@ def sample_trace(
     eos: int | None = None,
     names: Sequence[str] | None = None,
     read: Reader | None = None,
+    generator: torch.Generator | None = None,
     **change: Any,
 ) -> Trace:
-    """`sample` of one text, (T,) or (1, T), one step a token; seed 0 where none is given.
+    """`sample` of one text, (T,) or (1, T), one step per token.
 
     Args:
         names: the tokens as text, for captions; ids without it.
@@ -140,10 +140,9 @@ def sample_trace(
     """
     prefix = prefix.reshape(1, -1)
     params = replace(params, **change)
-    params = params if params.seed is not None else replace(params, seed=0)
     steps: list[Step] = []
     text, total, total_after = [prefix], 0.0, 0.0
-    for logits, token in stream(model, prefix, length, params, eos, read=read):
+    for logits, token in stream(model, prefix, length, params, eos, generator, read=read):
         story, i = truncate(logits, params), int(token)  # as drawn from: same shape, same bits
         before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
         text.append(token[:, None])

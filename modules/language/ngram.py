@@ -32,8 +32,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import CountModel, Split, require
-from modules.language import decoding
-from modules.language.truncation import SamplingParams
+from modules.former import former
+from modules.language.sampling import TextSampler
 from modules.trace import Step, Trace
 
 Smoothing = Literal["none", "add", "kneser-ney", "modified"]
@@ -91,7 +91,7 @@ def estimate_discounts(counts: Tensor, modified: bool) -> Tensor:
     return torch.full((3,), y, dtype=torch.float64)
 
 
-class NGram(CountModel):
+class NGram(TextSampler, CountModel):
     """Counts of n-grams, smoothed when they are read.
 
     Args:
@@ -116,6 +116,9 @@ class NGram(CountModel):
 
     keys: Tensor
     counts: Tensor
+
+    sample_length = 200
+    trace_length = 60
 
     def __init__(
         self,
@@ -406,26 +409,5 @@ class NGram(CountModel):
         self.log_metric(split, "nll", nll)
         return nll.mean()
 
-    # --- sampling ---
-
-    def sample(
-        self,
-        n: int,
-        length: int = 200,
-        temperature: float = 1.0,
-        prompt: Tensor | None = None,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """n texts of `length` tokens after `prompt` (T,): (n, length); what follows an end token is ends."""
-        params = SamplingParams(temperature)
-        prefix = self._prefix(prompt).expand(n, -1)
-        drawn = decoding.sample(self, prefix, length, params, self.eos, generator)[:, prefix.shape[1] :]
-        return F.pad(drawn, (0, length - drawn.shape[1]), value=self.eos)  # shorter if every text ended
-
-    def sample_trace(self, prompt: Tensor | None = None, length: int = 60, **params: Any) -> Trace:
-        """One text, one step a token, behind a prompt (T,), `params` as `decoding.sample_trace`."""
-        return decoding.sample_trace(self, self._prefix(prompt), length, eos=self.eos, **params)
-
-    def _prefix(self, prompt: Tensor | None) -> Tensor:
-        """A prompt (T,), none for no tokens, as a batch of one."""
-        return self.keys.new_zeros(1, 0) if prompt is None else prompt[None]
+    sample = former("n", "length", "temperature", "prompt", "generator")(TextSampler.sample)
+    sample_trace = former("prompt", "length")(TextSampler.sample_trace)

@@ -13,8 +13,10 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from modules.language.sampling import TextSampler
 
-class TableLM(nn.Module):
+
+class TableLM(TextSampler, nn.Module):
     """All conditionals of strings up to length T over V tokens.
 
     Args:
@@ -71,6 +73,8 @@ class TableLM(nn.Module):
     def length(self) -> int:
         """T, the longest string it knows."""
         return len(self.tables)
+
+    sample_length = trace_length = length  # type: ignore[assignment]
 
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
         """The row of each prefix in nats: (B, T) int64 -> (B, V); `padding` as in `NextToken`.

@@ -39,13 +39,12 @@ class Truncated:
 
 @dataclass(frozen=True)
 class SamplingParams:
-    """What a draw of the next token may be told; as it is, ancestral sampling.
+    """Temperature and truncation of a draw of the next token; by default ancestral sampling.
 
     Attributes:
         temperature: divides the logits; 0 is greedy.
         top_k: keep exactly so many, the most probable. top_p: keep the smallest set with mass ≥ p.
         min_p: keep those at least so many times as probable as the first.
-        seed: of the draws, where no generator is given.
 
     Raises:
         ValueError: a parameter is out of range; one sentence.
@@ -55,7 +54,6 @@ class SamplingParams:
     top_k: int | None = None
     top_p: float | None = None
     min_p: float | None = None
-    seed: int | None = None
 
     def __post_init__(self) -> None:
         if not self.temperature >= 0 or self.temperature == float("inf"):
@@ -71,12 +69,8 @@ class SamplingParams:
 
     @property
     def truncates(self) -> bool:
-        """Whether any token may be cut away."""
+        """True if any token may be cut away."""
         return self.top_k is not None or (self.top_p is not None and self.top_p < 1) or bool(self.min_p)
-
-    def generator(self, device: torch.device) -> torch.Generator | None:
-        """Of `seed`; None leaves draws to torch's own."""
-        return None if self.seed is None else torch.Generator(device).manual_seed(self.seed)
 
 
 PLAIN = SamplingParams()
@@ -98,7 +92,7 @@ ROUNDING = 1e-6  # a mass that misses top_p by less has reached it: single preci
 def truncation_mask(
     p: Tensor, top_k: int | None = None, top_p: float | None = None, min_p: float | None = None
 ) -> Tensor:
-    """Which tokens stay: (..., V) probabilities -> (..., V) bool.
+    """Tokens that stay: (..., V) probabilities -> (..., V) bool.
 
     Exactly k tokens for top-k, ties by the lower id; for top-p the smallest set of most probable
     tokens whose mass reaches p; for min-p those at least min_p times as probable as the first. The
@@ -117,7 +111,7 @@ def truncation_mask(
 
 
 def truncate(logits: Tensor, params: SamplingParams = PLAIN, **change: Any) -> Truncated:
-    """The whole story of one draw: logits (..., V) -> `Truncated`. `change` sets single ones: `top_k=3`."""
+    """Distributions of one draw: logits (..., V) -> `Truncated`. `change` sets single ones: `top_k=3`."""
     params = replace(params, **change)
     tempered = apply_temperature(logits, params.temperature)
     kept = truncation_mask(tempered, params.top_k, params.top_p, params.min_p)
@@ -126,7 +120,7 @@ def truncate(logits: Tensor, params: SamplingParams = PLAIN, **change: Any) -> T
 
 
 def probabilities(logits: Tensor, params: SamplingParams = PLAIN, **change: Any) -> Tensor:
-    """Only what is drawn from: logits (..., V) -> (..., V). Equal to `truncate(...).after`."""
+    """Distribution that is drawn from: logits (..., V) -> (..., V). Equal to `truncate(...).after`."""
     params = replace(params, **change)
     p = apply_temperature(logits, params.temperature)
     if not params.truncates:
@@ -139,4 +133,7 @@ def draw(logits: Tensor, params: SamplingParams = PLAIN, generator: torch.Genera
     """One token each: logits (B, V) -> (B,). Greedy draws nothing, so that it leaves the generator alone."""
     if params.temperature == 0:
         return logits.argmax(-1)
-    return torch.multinomial(probabilities(logits, params), 1, generator=generator)[:, 0]
+    p = probabilities(logits, params)
+    if generator is not None:
+        p = p.to(generator.device)  # a seed means the same everywhere
+    return torch.multinomial(p, 1, generator=generator)[:, 0].to(logits.device)

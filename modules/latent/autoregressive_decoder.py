@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
-from modules.autoregressive.pixelcnn import EVERYWHERE, MaskedConv2d, ResidualBlock
+from modules.autoregressive.pixelcnn import FULL_PASS, MaskedConv2d, ResidualBlock
 from modules.base import in_rows, require
 from modules.latent.bounds import bernoulli_log_prob
 from modules.latent.vae import VAE
@@ -99,7 +99,7 @@ class PixelDecoder(nn.Module):
         h = self.first(x.reshape(-1, *self.image_shape))
         h = h + self.told(z).reshape(h.shape)
         for block in self.blocks:
-            h = block(h, EVERYWHERE)
+            h = block(h, FULL_PASS)
         return cast(Tensor, self.last(F.relu(h))).flatten(1)
 
 

@@ -23,16 +23,17 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import Module, Split, require
+from modules.former import former
 from modules.language import decoding
 from modules.language.decoding import Reader
+from modules.language.sampling import TextSampler
 from modules.language.truncation import SamplingParams
-from modules.trace import Trace
 from modules.transformer.attention import KVCache
 from modules.transformer.block import Block
 from modules.transformer.positions import Learned, Rotary, Sinusoidal
 
 
-class GPT(Module):
+class GPT(TextSampler, Module):
     """Decoder-only language model.
 
     Args:
@@ -98,10 +99,10 @@ class GPT(Module):
         # post-norm blocks end in a norm already
         self.final_norm = nn.LayerNorm(width, bias=bias) if norm == "pre" else nn.Identity()
         self.head = None if tied else nn.Linear(width, vocab_size, bias=False)
-        self.initialise()
+        self.initialize()
 
-    def initialise(self) -> None:
-        """N(0, 0.02²), and less where 2L sublayers add up in the residual stream (GPT-2's scheme)."""
+    def initialize(self) -> None:
+        """Draw weights from N(0, 0.02²), narrower where 2L sublayers add up in the residual (GPT-2)."""
         for name, p in self.named_parameters():
             if p.ndim < 2:
                 continue
@@ -120,7 +121,7 @@ class GPT(Module):
         causal: bool | None = None,
         padding: Tensor | None = None,
     ) -> Iterator[Tensor]:
-        """The residual stream, (B, T) -> (B, T, C): as it enters the first block, then after every block.
+        """Residual stream, (B, T) -> (B, T, C): as it enters the first block, then after every block.
 
         `padding` (B, T) is True at tokens on the left that nobody may look at; positions count from the
         first token behind them (rotary ones know differences alone).
@@ -144,12 +145,12 @@ class GPT(Module):
         causal: bool | None = None,
         padding: Tensor | None = None,
     ) -> Tensor:
-        """What the head reads: (B, T) -> (B, T, C). Arguments as of `residuals`."""
+        """Input of the head: (B, T) -> (B, T, C). Arguments as of `residuals`."""
         (x,) = deque(self.residuals(tokens, cache, causal, padding), maxlen=1)  # keeps only the last
         return self.final_norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """The head: (..., C) -> (..., V)."""
+        """Apply the head: (..., C) -> (..., V)."""
         return F.linear(hidden, self.embedding.weight if self.head is None else self.head.weight)
 
     def forward(
@@ -267,56 +268,41 @@ class GPT(Module):
 
         return read
 
+    @former("prompt", "length", "temperature", "top_k", "top_p", "generator", "cache", "keep")
     def generate(
         self,
         prompt: Tensor,
         length: int,
+        *,
         temperature: float = 1.0,
+        generator: torch.Generator | None = None,
         top_k: int | None = None,
         top_p: float | None = None,
-        generator: torch.Generator | None = None,
+        min_p: float | None = None,
         cache: bool = True,
         keep: int | None = None,
     ) -> Tensor:
-        """Continue a text by `decoding.sample`.
+        """Continue texts, (B, T) -> (B, T + length).
 
         Args:
             prompt: (B, T) int64, T ≥ 1, with nothing before it; of a longer one the last `context` tokens
                 are seen.
             length: number of new tokens.
-            temperature: divides the logits; 0 always takes the most probable token.
-            top_k, top_p: keep the k most probable tokens; the smallest set with mass ≥ p.
-            generator: for reproducible draws.
+            temperature, generator, top_k, top_p, min_p: as in `sample`.
             cache, keep: as in `reader`.
-
-        Returns:
-            (B, T + length).
         """
-        params = SamplingParams(temperature, top_k, top_p)
+        params = SamplingParams(temperature, top_k, top_p, min_p)
         read = self.reader(cache, keep)
         return decoding.sample(self, prompt, length, params, generator=generator, read=read)
 
-    def sample(
-        self,
-        n: int = 1,
-        length: int | None = None,
-        temperature: float = 1.0,
-        top_k: int | None = None,
-        top_p: float | None = None,
-        generator: torch.Generator | None = None,
-        seed: int | None = None,
-    ) -> Tensor:
-        """Draw texts from the start: (n, length), `context` tokens by default. Begin is not returned."""
-        if seed is not None:
-            generator = torch.Generator(self.device).manual_seed(seed)
-        bos = torch.full((n, 1), self.bos, device=self.device)
-        length = self.context if length is None else length
-        return self.generate(bos, length, temperature, top_k, top_p, generator)[:, 1:]
+    @property
+    def sample_length(self) -> int:  # type: ignore[override]
+        """`context` tokens."""
+        return self.context
 
-    def sample_trace(self, prompt: Tensor | None = None, length: int = 32, **params: Any) -> Trace:
-        """`generate` of one text, (T,) or (1, T), one step a token, `params` as `decoding.sample_trace`.
+    def text_start(self) -> Tensor:
+        """The begin token: behind a prompt nothing else stands before it."""
+        return torch.full((1, 1), self.bos, device=self.device)
 
-        Without a prompt it starts from `bos`.
-        """
-        prompt = torch.tensor([self.bos], device=self.device) if prompt is None else prompt
-        return decoding.sample_trace(self, prompt, length, read=self.reader(), **params)
+    sample = former("n", "length", "temperature", "top_k", "top_p", "generator", "seed")(TextSampler.sample)
+    sample_trace = former("prompt", "length")(TextSampler.sample_trace)

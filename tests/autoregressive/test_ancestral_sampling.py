@@ -77,7 +77,7 @@ def test_a_draw_computes_each_conditional_once(
     model = make()
     chosen: list[int] = []
     passes: list[int] = []
-    walk, logits, sample_conditional = model._walk, model.logits, model.sample_conditional
+    walk, logits, sample_conditional = model._sequential_logits, model.logits, model.sample_conditional
 
     def counted_walk(x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
         asked = order[start:].tolist()
@@ -89,7 +89,7 @@ def test_a_draw_computes_each_conditional_once(
             yield step
         assert next(steps, None) is None
 
-    monkeypatch.setattr(model, "_walk", counted_walk)
+    monkeypatch.setattr(model, "_sequential_logits", counted_walk)
     monkeypatch.setattr(model, "logits", lambda *a, **k: passes.append(1) or logits(*a, **k))
     drawn: list[int] = []
     monkeypatch.setattr(model, "sample_conditional", lambda *a: drawn.append(1) or sample_conditional(*a))
@@ -97,7 +97,7 @@ def test_a_draw_computes_each_conditional_once(
         chosen.clear(), passes.clear(), drawn.clear()
         model.sample(examples, generator=torch.Generator().manual_seed(0))
         assert chosen == model.order.tolist() and len(drawn) == model.n
-        plain = type(model)._walk is Autoregressive._walk
+        plain = type(model)._sequential_logits is Autoregressive._sequential_logits
         assert len(passes) == (model.n if plain else 0)  # a running state needs no full pass at all
     chosen.clear(), passes.clear(), drawn.clear()
     given = torch.full((model.n,), torch.nan, dtype=torch.float64)

@@ -10,11 +10,11 @@ from opening import captions, figure, film, metrics, numbers, open_page, spoken
 
 from lab import experiments, weights
 from lab.lenses import drawing
-from modules.autoregressive.base import resolve_order
 from modules.autoregressive.fvsbn import FVSBN
 from modules.autoregressive.gated_pixelcnn import GatedPixelCNN
 from modules.autoregressive.made import MADE
 from modules.autoregressive.nade import NADE
+from modules.autoregressive.orders import resolve_order
 from pages.autoregressive.inspector import colour_lens, costs, nade_state
 from pages.autoregressive.inspector import lens as inspector
 from pages.autoregressive.orders import lens as orders
@@ -180,7 +180,7 @@ def test_levels_of_a_picture_and_sharpened_distributions():
     torch.manual_seed(0)
     model = NADE(event_shape=(4,), hidden=3, num_categories=3)
     for temperature in (0.0, 0.5, 1.0, 2.0):
-        run = drawing.unroll(model.sample_trace(temperature=temperature, seed=2))
+        run = drawing.unroll(model.sample_trace(temperature=temperature, generator=contracts.seeded(2)))
         for step, pixel in enumerate(run.pixel.tolist()):
             drawn_from = drawing.sharpened(run.distribution[pixel], temperature)
             assert float(drawn_from.sum()) == pytest.approx(1, abs=1e-6)
@@ -288,7 +288,7 @@ def test_a_class_is_chosen_and_drawn():
         step="63",
         **{"class": "7"},
     )
-    trace = model.sample_trace(seed=3, y=7)
+    trace = model.sample_trace(generator=contracts.seeded(3), y=7)
     turned = film(page)
     assert turned["at"] == 63 and all(said.endswith("Class 7.") for said in turned["captions"])
     assert spoken(turned["equations"][63])[-1] == pytest.approx(trace[-1].values["log_prob"], abs=6e-3)
@@ -317,7 +317,9 @@ def test_a_cover_hides_what_is_not_yet_drawn():
     """At every frame of the film, under the cover lie just the pixels that come later."""
     page = open_page("autoregressive/inspector", show="Pixels", draw="5", visit="random")
     model = weights.load("nade-digits")
-    run = drawing.unroll(model.sample_trace(order=resolve_order("random", 64, 5), seed=5))
+    run = drawing.unroll(
+        model.sample_trace(order=resolve_order("random", 64, 5), generator=contracts.seeded(5))
+    )
     header, frames = figure(page, "pixel")
     cover = next(i for i in range(9) if f"data.{i}.zmin" in frames)
     assert header["figure"]["data"][cover]["hoverinfo"] == "skip"

@@ -10,8 +10,8 @@ import torch
 import torch.nn.functional as F
 
 from lab import weights
-from modules.autoregressive.base import observed_first, ranks, resolve_order
 from modules.autoregressive.made import MADE, MaskedLinear, draw_degrees, make_masks
+from modules.autoregressive.orders import observed_first, ranks, resolve_order
 
 
 def all_bits(n: int) -> torch.Tensor:
@@ -415,7 +415,7 @@ def test_imputation_is_an_exact_conditional_of_the_chosen_orders():
     given = torch.full((8,), torch.nan, dtype=torch.float64)
     given[[1, 4, 6, 7]] = torch.tensor([1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
     known = ~given.isnan()
-    orders = [order for order, _ in model.completing(given)]
+    orders = [order for order, _ in model.joints_given(given)]
     assert len(orders) == 3 and all(set(order[:4].tolist()) == {1, 4, 6, 7} for order in orders)
     draws = model.sample(60_000, given=given, generator=torch.Generator().manual_seed(2))
     assert torch.equal(draws[:, known], given[known].expand(60_000, 4))
@@ -425,7 +425,7 @@ def test_imputation_is_an_exact_conditional_of_the_chosen_orders():
     p = torch.where(consistent, mixed, 0.0).detach()
     assert chi2_is_plausible(frequencies(draws), p / p.sum())
     # in a named order it is that one joint's
-    draws = model.sample(60_000, given, orders[2], generator=torch.Generator().manual_seed(2))
+    draws = model.sample(60_000, given=given, order=orders[2], generator=torch.Generator().manual_seed(2))
     one = torch.where(consistent, model.log_prob(x, order=orders[2]).exp(), 0.0).detach()
     assert chi2_is_plausible(frequencies(draws), one / one.sum())
     assert not chi2_is_plausible(frequencies(draws), p / p.sum())
@@ -466,17 +466,17 @@ def test_a_mixture_of_two_masks_completes_by_bayes():
         given = torch.tensor([value, math.nan, math.nan], dtype=torch.float64)
         fits = x[:, 0] == value
         by_hand = each[:, fits].sum(1) / each[:, fits].sum()
-        posterior = model.joint_posterior(given[None], model.completing(given))[0]
+        posterior = model.joint_posterior(given[None], model.joints_given(given))[0]
         torch.testing.assert_close(posterior, by_hand, rtol=0, atol=1e-12)
         distribution = torch.where(fits, each.mean(0), 0.0)
-        counts = frequencies(model.sample(60_000, given, generator=torch.Generator().manual_seed(1)))
+        counts = frequencies(model.sample(60_000, given=given, generator=torch.Generator().manual_seed(1)))
         assert chi2_is_plausible(counts, distribution / distribution.sum())
         for one in each:  # no joint alone would do
             alone = torch.where(fits, one, 0.0)
             assert not chi2_is_plausible(counts, alone / alone.sum())
         for seed in range(6):
-            trace = model.sample_trace(given, seed=seed)
-            drawn = model.sample(1, given, generator=torch.Generator().manual_seed(seed))
+            trace = model.sample_trace(given=given, generator=torch.Generator().manual_seed(seed))
+            drawn = model.sample(1, given=given, generator=torch.Generator().manual_seed(seed))
             assert torch.equal(trace.result["x"], drawn[0])
             # the steps are of the joint that was drawn, the end is of the mixture
             own = model.log_conditionals(drawn, index=trace.result["index"])[0]
@@ -489,7 +489,7 @@ def test_a_mixture_of_two_masks_completes_by_bayes():
 def test_joints_are_drawn_as_often_as_they_explain_what_is_given():
     model = two_masks()
     given = torch.tensor([[0.0, 1.0, math.nan], [1.0, 1.0, math.nan]], dtype=torch.float64).repeat(4000, 1)
-    joints = model.completing(given)
+    joints = model.joints_given(given)
     distribution = model.joint_posterior(given[:2], joints)
     drawn = model.draw_joints(8000, given, joints, torch.Generator().manual_seed(0)).view(-1, 2)
     for share, p in zip(drawn.double().mean(0), distribution[:, 1], strict=True):
@@ -527,7 +527,7 @@ def test_what_is_known_after_a_free_variable_says_nothing_of_the_joint():
     """In a named order the joint is drawn first: of what is known, only what comes before counts."""
     model = two_masks()
     known = torch.tensor([[math.nan] * 3, [math.nan, 0.0, math.nan]], dtype=torch.float64)
-    first, with_later = model.joint_posterior(known, model.completing(known[0], "raster"))
+    first, with_later = model.joint_posterior(known, model.joints_given(known[0], "raster"))
     torch.testing.assert_close(first, with_later, rtol=0, atol=0)
 
 
@@ -537,12 +537,12 @@ def test_a_pool_of_orders_completes_with_the_orders_that_can():
     able = [s for s in range(6) if first[s] == 1]
     assert 0 < len(able) < 6 and first[0] != 1
     given = torch.tensor([math.nan, 1.0, math.nan], dtype=torch.float64)
-    assert [s for _, s in model.completing(given)] == able
+    assert [s for _, s in model.joints_given(given)] == able
     each = torch.stack([model.log_prob(x, model.component_order(s)).exp() for s in able]).detach()
     distribution = torch.where(x[:, 1] == 1, each.mean(0), 0.0)
-    counts = frequencies(model.sample(60_000, given, generator=torch.Generator().manual_seed(0)))
+    counts = frequencies(model.sample(60_000, given=given, generator=torch.Generator().manual_seed(0)))
     assert chi2_is_plausible(counts, distribution / distribution.sum())
-    trace = model.sample_trace(given, seed=2)
+    trace = model.sample_trace(given=given, generator=torch.Generator().manual_seed(2))
     assert trace[-1].values["log_prob"] == model.log_prob(trace.result["x"][None]).item()
     # no order begins with two variables that are not next to each other in it
     pool = made(4, hidden=(8,), order="raster", num_orders=2)
@@ -551,7 +551,7 @@ def test_a_pool_of_orders_completes_with_the_orders_that_can():
     given = torch.full((4,), math.nan, dtype=torch.float64)
     given[list(pair)] = 1.0
     with pytest.raises(ValueError, match="only what comes last"):
-        pool.sample(1, given)
+        pool.sample(1, given=given)
     # what comes before a variable differs between the joints: their conditionals are not one thing
     with pytest.raises(ValueError, match="different orders"):
         pool.conditionals(all_bits(4))
@@ -609,7 +609,7 @@ def test_temperature_zero_is_greedy_and_one_is_the_model():
 
 def test_trace_runs_with_the_model_and_replays_to_the_same_bits():
     model = made(6, hidden=(9,), direct=True, order="random")
-    trace = model.sample_trace(seed=5)
+    trace = model.sample_trace(generator=torch.Generator().manual_seed(5))
     x = trace.result["x"]
     assert len(trace) == 6
     assert [s.values["pixel"] for s in trace] == model.order.tolist()
@@ -619,15 +619,15 @@ def test_trace_runs_with_the_model_and_replays_to_the_same_bits():
         assert step.values["model_p"] == pytest.approx(hat[step.values["pixel"]].item(), abs=1e-10)
         assert step.values["bit"] == x[step.values["pixel"]]
     assert int(trace[2].values["x"].isnan().sum()) == 3
-    contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
-    assert trace.digest() != model.sample_trace(seed=6).digest()
+    contracts.trace_replays(lambda seed: model.sample_trace(generator=torch.Generator().manual_seed(seed)))
+    assert trace.digest() != model.sample_trace(generator=torch.Generator().manual_seed(6)).digest()
     assert torch.equal(x, model.sample(1, generator=torch.Generator().manual_seed(5))[0])
 
 
 def test_trace_of_a_completion_starts_from_what_is_given():
     model = made(6, hidden=(9,), direct=True)
     given = torch.tensor([1.0, 0, 1, math.nan, math.nan, math.nan], dtype=torch.float64)
-    trace = model.sample_trace(given=given, temperature=0.5, seed=1)
+    trace = model.sample_trace(given=given, temperature=0.5, generator=torch.Generator().manual_seed(1))
     assert len(trace) == 4 and trace[0].values["pixel"] == -1
     p = model.log_prob(all_bits(6)).exp()
     prefix = p[(all_bits(6)[:, :3] == given[:3]).all(-1)].sum().log()

@@ -10,8 +10,8 @@ from opening import captions, equation, film, metrics, numbers, open_page, open_
 
 from lab import weights
 from lab.lenses import drawing
-from modules.autoregressive.base import resolve_order
 from modules.autoregressive.made import MADE
+from modules.autoregressive.orders import resolve_order
 from pages.autoregressive.masks import figures, lens
 
 opened = partial(open_page, "autoregressive/masks")
@@ -118,7 +118,7 @@ def test_completion_score_is_a_difference_of_likelihoods():
 def test_a_drawing_cut_at_any_step_agrees_with_its_trace():
     torch.manual_seed(0)
     model = MADE(event_shape=(9,), hidden=[12], direct=True, order="random")
-    trace = model.sample_trace(seed=3)
+    trace = model.sample_trace(generator=torch.Generator().manual_seed(3))
     run = drawing.unroll(trace)
     for step in range(9):
         torch.testing.assert_close(run.picture(step), trace[step].values["x"], equal_nan=True)
@@ -243,7 +243,7 @@ def test_wrong_typing_is_one_sentence():
 def test_pixel_numbers():
     page = bench(show="Pixels", model="made-digits", step="20", draw="5", t="0.7")
     model = weights.load("made-digits")
-    trace = model.sample_trace(temperature=0.7, seed=5)
+    trace = model.sample_trace(temperature=0.7, generator=torch.Generator().manual_seed(5))
     x = trace.result["x"]
     turned = film(page)
     assert turned["at"] == 20

@@ -319,8 +319,10 @@ def test_relabelling_variables_with_their_order_changes_nothing(kind):
 def test_a_draw_asks_for_each_conditional_once():
     model = NADE(event_shape=(12,), hidden=4, order="random")
     asked: list[int] = []
-    walk = model._walk
-    model._walk = lambda x, order, index, start: (asked.append(1) or o for o in walk(x, order, index, start))
+    walk = model._sequential_logits
+    model._sequential_logits = lambda x, order, index, start: (
+        asked.append(1) or o for o in walk(x, order, index, start)
+    )
     model.sample(3)
     assert len(asked) == 12
     asked.clear()
@@ -372,7 +374,7 @@ def test_a_model_without_running_state_pays_a_pass_a_variable():
     assert one_pass == 784_000  # as much as NADE's whole draw; 784 passes: 614,656,000
 
     class Naive(MADE):
-        _walk = Autoregressive._walk
+        _sequential_logits = Autoregressive._sequential_logits
 
     for n in (10, 20):
         model = Naive(event_shape=(n,), hidden=[7])

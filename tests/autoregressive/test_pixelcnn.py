@@ -38,7 +38,7 @@ def make(name: str) -> PixelModel:
 
 
 def some(model: PixelModel, count: int = 4, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
+    generator = contracts.seeded(seed)
     return torch.randint(0, model.num_categories, (count, model.n), generator=generator).double()
 
 
@@ -134,7 +134,7 @@ def test_kept_activations_give_what_full_passes_give(name: str, share: float) ->
     known[:, model.order[start:]] = math.nan
     given = known if start else None
     for index in {0, model.num_components - 1}:
-        generator = torch.Generator().manual_seed(2)
+        generator = contracts.seeded(2)
         x, logits = model._draw(4, given, model.order, index, 1.0, generator)
         torch.testing.assert_close(logits, model.logits(x, index=index), rtol=0, atol=1e-12)
         assert torch.equal(x[:, model.order[:start]], known[:, model.order[:start]])
@@ -143,14 +143,14 @@ def test_kept_activations_give_what_full_passes_give(name: str, share: float) ->
 @pytest.mark.parametrize("name", ["plain", "colours", "gated", "gated, classes"])
 def test_samples_follow_the_density(name: str) -> None:
     model = make(name)
-    samples = model.sample(20_000, generator=torch.Generator().manual_seed(0)).flatten(1)
+    samples = model.sample(20_000, generator=contracts.seeded(0)).flatten(1)
     contracts.samples_follow_the_density(samples, model.log_prob)
 
 
 def test_completion_is_exact_and_keeps_what_is_given() -> None:
     model = make("plain")
     given = torch.tensor([1.0, 0, 1, 1, 0, *[math.nan] * 4], dtype=torch.float64)
-    samples = model.sample(20_000, given=given, generator=torch.Generator().manual_seed(0)).flatten(1)
+    samples = model.sample(20_000, given=given, generator=contracts.seeded(0)).flatten(1)
     assert torch.equal(samples[:, :5], given[:5].expand(len(samples), 5))
 
     def rest(x: Tensor) -> Tensor:
@@ -187,7 +187,7 @@ def test_without_a_class_the_density_is_the_mixture_of_all() -> None:
 
 def test_samples_of_a_class_follow_its_density() -> None:
     model = make("gated, classes")
-    samples = model.sample(20_000, y=2, generator=torch.Generator().manual_seed(0)).flatten(1)
+    samples = model.sample(20_000, y=2, generator=contracts.seeded(0)).flatten(1)
     contracts.samples_follow_the_density(samples, lambda x: model.log_prob(x, y=2))
 
 
@@ -200,7 +200,7 @@ def test_completion_without_a_class_draws_it_from_what_is_given() -> None:
         [model.log_prob(torch.cat([given[:3].expand(8, 3), ends], 1), y=y).logsumexp(0) for y in range(3)]
     )
     torch.testing.assert_close(model.class_posterior(given[None])[0], by_class.softmax(0), rtol=0, atol=1e-12)
-    samples = model.sample(20_000, given=given, generator=torch.Generator().manual_seed(0)).flatten(1)
+    samples = model.sample(20_000, given=given, generator=contracts.seeded(0)).flatten(1)
     contracts.samples_follow_the_density(
         samples[:, 3:],
         lambda x: model.log_prob(torch.cat([given[:3].expand(len(x), 3), x], 1)) - every.logsumexp(0),
@@ -211,20 +211,29 @@ def test_a_trace_draws_any_class() -> None:
     """Its numbers are those of the class; without one it is drawn first, evenly or from what is given."""
     model = make("gated, classes")
     for y in range(3):
-        trace = contracts.trace_replays(lambda seed, y=y: model.sample_trace(seed=seed, y=y))
+        trace = contracts.trace_replays(
+            lambda seed, y=y: model.sample_trace(generator=contracts.seeded(seed), y=y)
+        )
         assert trace.result["y"] == y
         x = trace.result["x"][None]
         assert trace[-1].values["log_prob"] == pytest.approx(model.log_prob(x, y=y).item(), abs=1e-12)
         surprisal = -model.conditional_log_prob(model.logits(x.flatten(1), index=y), x.flatten(1))
         torch.testing.assert_close(trace.result["surprisal"].flatten(), surprisal[0], rtol=0, atol=1e-12)
-    drawn = torch.tensor([model.sample_trace(seed=seed).result["y"] for seed in range(100)])
+    drawn = torch.tensor(
+        [model.sample_trace(generator=contracts.seeded(seed)).result["y"] for seed in range(100)]
+    )
     assert ((drawn.bincount(minlength=3) / 100 - 1 / 3).abs() < 4 * (2 / 9 / 100) ** 0.5).all()
     given = torch.tensor([1.0, 0, 1, *[math.nan] * 3], dtype=torch.float64)
     distribution = model.class_posterior(given[None])[0]
-    drawn = torch.tensor([model.sample_trace(given, seed=seed).result["y"] for seed in range(100)])
+    drawn = torch.tensor(
+        [model.sample_trace(given=given, generator=contracts.seeded(seed)).result["y"] for seed in range(100)]
+    )
     off = (drawn.bincount(minlength=3) / 100 - distribution).abs()
     assert (off < 4 * (distribution * (1 - distribution) / 100) ** 0.5).all()
-    assert torch.equal(model.sample_trace(given, seed=3).result["x"].flatten()[:3], given[:3])
+    assert torch.equal(
+        model.sample_trace(given=given, generator=contracts.seeded(3)).result["x"].flatten()[:3],
+        given[:3],
+    )
     with pytest.raises(ValueError, match="0 to 2"):
         model.sample_trace(y=3)
     with pytest.raises(ValueError, match="no classes"):
@@ -387,7 +396,7 @@ def test_shipped_models_sample_what_they_score(name: str) -> None:
     from lab import weights
 
     model = weights.load(name)
-    x, logits = model._draw(4, None, model.order, 0, 1.0, torch.Generator().manual_seed(0))  # type: ignore[attr-defined]
+    x, logits = model._draw(4, None, model.order, 0, 1.0, contracts.seeded(0))  # type: ignore[attr-defined]
     torch.testing.assert_close(logits, model.logits(x), rtol=0, atol=1e-3)  # type: ignore[attr-defined, operator]
 
 

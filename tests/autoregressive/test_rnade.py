@@ -58,13 +58,13 @@ def test_one_component_with_constant_conditionals_is_a_diagonal_gaussian():
 def test_temperature_multiplies_the_variance_of_a_component():
     model = contracts.exact(RNADE(event_shape=(1,), hidden=1, components=1)).requires_grad_(False)
     sigma = model.logits(torch.zeros(1, 1, dtype=torch.float64))[0, 0, 2].exp()
-    draws = model.sample(100_000, temperature=0.25, generator=torch.Generator().manual_seed(0))
+    draws = model.sample(100_000, temperature=0.25, generator=contracts.seeded(0))
     assert draws.std().item() == pytest.approx(0.5 * sigma.item(), rel=0.01)  # σ√T; four standard errors
 
 
 def test_sampler_meets_the_one_pass_mixtures_and_draws_from_them():
     model = contracts.exact(RNADE(event_shape=(2,), hidden=4, components=3), scale=1.0)
-    x, outputs = model._draw(200_000, None, model.order, 0, 1.0, torch.Generator().manual_seed(0))
+    x, outputs = model._draw(200_000, None, model.order, 0, 1.0, contracts.seeded(0))
     torch.testing.assert_close(outputs[:100], model.logits(x[:100]), rtol=0, atol=1e-12)
     # the distribution function of each conditional at the draws is uniform, and independent of the other
     log_pi, mean, log_sigma = model.mixture(outputs)
@@ -91,7 +91,7 @@ def test_log_sigma_has_a_floor_and_bad_values_are_refused():
 def test_what_is_given_is_kept_and_temperature_zero_takes_the_likeliest_component():
     model = contracts.exact(RNADE(event_shape=(3,), hidden=4, components=3))
     given = f64([0.25, math.nan, math.nan])
-    x = model.sample(5, given=given, generator=torch.Generator().manual_seed(0))
+    x = model.sample(5, given=given, generator=contracts.seeded(0))
     assert (x[:, 0] == 0.25).all() and len(x[:, 1].unique()) == 5
     cold = model.sample(5, given=given, temperature=0)
     torch.testing.assert_close(cold, cold[:1].expand(5, 3), rtol=0, atol=1e-12)
@@ -114,8 +114,8 @@ def test_learns_and_survives_saving(tmp_path):
     model = RNADE(event_shape=(2,), hidden=8, components=3)
     x = torch.randn(16, 2)
     contracts.survives_saving(model, lambda m: m.log_prob(x), tmp_path)
-    contracts.reproducible(lambda seed: model.sample(8, generator=torch.Generator().manual_seed(seed)))
-    trace = contracts.trace_replays(lambda seed: model.sample_trace(seed=seed))
+    contracts.reproducible(lambda seed: model.sample(8, generator=contracts.seeded(seed)))
+    trace = contracts.trace_replays(lambda seed: model.sample_trace(generator=contracts.seeded(seed)))
     assert trace[-1].values["log_prob"] == pytest.approx(
         model.log_prob(trace.result["x"][None]).item(), abs=1e-5
     )

@@ -26,13 +26,11 @@ from modules.autoregressive.tables import OUTSIDE, ChainRuleTable, Counted, Join
 
 
 def bits(count: int, n: int, seed: int = 0, num_categories: int = 2) -> Tensor:
-    return torch.randint(
-        0, num_categories, (count, n), generator=torch.Generator().manual_seed(seed)
-    ).double()
+    return torch.randint(0, num_categories, (count, n), generator=contracts.seeded(seed)).double()
 
 
 def random_joint(n: int, seed: int = 0) -> JointTable:
-    p = torch.rand(2**n, generator=torch.Generator().manual_seed(seed), dtype=torch.float64) + 0.01
+    p = torch.rand(2**n, generator=contracts.seeded(seed), dtype=torch.float64) + 0.01
     model = JointTable(event_shape=(n,), smoothing=0.0)
     model.put(p / p.sum())
     return model
@@ -99,7 +97,7 @@ def test_maximum_likelihood_is_counts_over_n() -> None:
 
 
 def random_graph(n: int, seed: int) -> list[list[int]]:
-    generator = torch.Generator().manual_seed(seed)
+    generator = contracts.seeded(seed)
     order = torch.randperm(n, generator=generator).tolist()
     edges = torch.rand(n, n, generator=generator) < 0.5
     return [[order[r] for r in range(order.index(i)) if edges[i, r]] for i in range(n)]
@@ -135,7 +133,7 @@ def test_more_values_than_two() -> None:
     ):
         fitted(model, x)
         contracts.density_sums_to_one(model.log_prob, (4,), num_categories=3)
-        samples = model.sample(20_000, generator=torch.Generator().manual_seed(1))
+        samples = model.sample(20_000, generator=contracts.seeded(1))
         contracts.samples_follow_the_density(samples, model.log_prob, num_categories=3)
 
 
@@ -149,7 +147,9 @@ def test_a_joint_table_of_three_values_has_the_conditionals_of_its_sums() -> Non
     expected = torch.stack([(first / last).log(), (whole / first).log(), last.log()], 1)
     found = model.log_conditionals(every.double(), order)
     torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
-    trace = contracts.trace_replays(lambda seed: model.sample_trace(order=order, seed=seed))
+    trace = contracts.trace_replays(
+        lambda seed: model.sample_trace(order=order, generator=contracts.seeded(seed))
+    )
     assert [step.values["pixel"] for step in trace] == order
     x = trace.result["x"]
     assert trace[-1].values["log_prob"] == pytest.approx(model.log_prob(x[None]).item(), abs=1e-12)
@@ -209,7 +209,7 @@ def test_distribution_of_a_step() -> None:
     every = contracts.configurations((4,)).double()
     enumerated = (model.log_prob(every).exp()[:, None] * every).sum(0)
     torch.testing.assert_close(model.marginals()[:, 1], enumerated)
-    samples = model.sample(50_000, generator=torch.Generator().manual_seed(0))
+    samples = model.sample(50_000, generator=contracts.seeded(0))
     assert samples[:, 3].mean().item() == pytest.approx(0.156, abs=0.008)
 
 
@@ -223,7 +223,7 @@ def test_position_specific_marginals() -> None:
 def test_what_fitted_chains_reach() -> None:
     pi = stationary(A)
     assert -(pi * pi.log2()).sum().item() == pytest.approx(0.6500224, abs=1e-7)
-    x = chain_of(400, initial=pi).sample(1000, generator=torch.Generator().manual_seed(0))
+    x = chain_of(400, initial=pi).sample(1000, generator=contracts.seeded(0))
     for memory, limit in ((1, 0.5574963), (0, 0.6500224)):
         model = fitted(MarkovChain((400,), memory=memory, homogeneous=True), x)
         nats = -model.log_prob(x).mean().item() / 400
@@ -261,9 +261,7 @@ def test_an_image_of_a_chain_remembers_further_back() -> None:
     assert p(2, 1) == pytest.approx(5 / 6) and p(2, 1, 1) == pytest.approx(4 / 5)
     assert p(2, 1, 1, 1) == pytest.approx(3 / 4)
     # and as samples of the chain have it
-    states = chain_of(6, stationary(transition), transition).sample(
-        40_000, generator=torch.Generator().manual_seed(0)
-    )
+    states = chain_of(6, stationary(transition), transition).sample(40_000, generator=contracts.seeded(0))
     seen = torch.tensor(TWO_SYMBOLS)[states.long()] + 1
     after = seen[(seen[:, 3] == 2) & (seen[:, 4] == 2)][:, 5]
     assert (after == 1).double().mean().item() == pytest.approx(0.5, abs=0.03)
@@ -299,7 +297,7 @@ def test_gaussian_walk_spreads() -> None:
 def test_least_squares_finds_the_chain_and_samples_follow_it() -> None:
     truth = GaussianChain(event_shape=(20,))
     truth.put(0.7, 0.4, first_variance=2.0, shift=0.3)
-    x = truth.sample(5000, generator=torch.Generator().manual_seed(0))
+    x = truth.sample(5000, generator=contracts.seeded(0))
     model = fitted(GaussianChain(event_shape=(20,)), x)
     found = [float(v) for v in (model.slopes, model.shift, model.variance, model.first_variance)]
     assert found == pytest.approx([0.7, 0.3, 0.16, 2.0], rel=0.06)
@@ -329,7 +327,7 @@ def test_a_chain_of_memory_two_is_one_multivariate_normal() -> None:
     mean, own = model.moments()
     torch.testing.assert_close(own, covariance, rtol=0, atol=1e-10)
     assert not mean.any() and model.num_parameters == 2 + 3 + 4
-    x = torch.randn(5, 7, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    x = torch.randn(5, 7, generator=contracts.seeded(0), dtype=torch.float64)
     whole = torch.distributions.MultivariateNormal(torch.zeros(7, dtype=torch.float64), covariance)
     torch.testing.assert_close(model.log_prob(x), whole.log_prob(x), rtol=0, atol=1e-10)
     # by hand, the nearest value first
@@ -339,7 +337,7 @@ def test_a_chain_of_memory_two_is_one_multivariate_normal() -> None:
 
 def test_least_squares_of_any_memory() -> None:
     """Each of the first k values on all before it, the others on the last k: what lstsq finds on its own."""
-    x = torch.randn(300, 9, generator=torch.Generator().manual_seed(0), dtype=torch.float64).cumsum(1) + 2
+    x = torch.randn(300, 9, generator=contracts.seeded(0), dtype=torch.float64).cumsum(1) + 2
     for memory in (1, 2, 4):
         model = fitted(GaussianChain((9,), memory=memory), x)
         L, shift, variance = model.system()
@@ -360,7 +358,7 @@ def test_least_squares_of_any_memory() -> None:
         batches = fitted(GaussianChain((9,), memory=memory), x[:100])
         batches.count((x[100:],))
         torch.testing.assert_close(batches.moments()[1], covariance, rtol=0, atol=1e-10)
-    draws = model.sample(50_000, generator=torch.Generator().manual_seed(1))
+    draws = model.sample(50_000, generator=contracts.seeded(1))
     spread = covariance.diagonal().sqrt()
     assert ((draws.mean(0) - mean) / spread).abs().max() < 4.5 / math.sqrt(50_000)
     assert ((draws.t().cov() - covariance) / (spread[:, None] * spread)).abs().max() < 0.03
@@ -375,9 +373,9 @@ def test_gaussian_chain_saves_and_replays(tmp_path: Path) -> None:
     model = fitted(GaussianChain(event_shape=(2, 3)), bits(50, 6))
     loaded = contracts.survives_saving(model, lambda m: m.log_prob(bits(4, 6)).float(), tmp_path)
     assert torch.equal(loaded.steps, model.steps)
-    contracts.reproducible(lambda seed: model.sample(3, generator=torch.Generator().manual_seed(seed)))
+    contracts.reproducible(lambda seed: model.sample(3, generator=contracts.seeded(seed)))
     trace = contracts.trace_replays(model.sample_trace)
-    assert torch.equal(trace.result.flatten(), model.sample(1, torch.Generator().manual_seed(0)).flatten())
+    assert torch.equal(trace.result.flatten(), model.sample(1, generator=contracts.seeded(0)).flatten())
 
 
 # --- Templates -----------------------------------------------------------------------------------
@@ -400,7 +398,7 @@ def test_shared_and_own_tables_of_a_template() -> None:
     for shared in (False, True):
         model = fitted(NeighbourNet(image_shape=(1, 3, 3), shared=shared), x)
         contracts.density_sums_to_one(model.log_prob, (9,))
-        samples = model.sample(20_000, generator=torch.Generator().manual_seed(0)).flatten(1)
+        samples = model.sample(20_000, generator=contracts.seeded(0)).flatten(1)
         contracts.samples_follow_the_density(samples, model.log_prob)
 
 

@@ -13,7 +13,7 @@ from modules.language.ngram import NGram
 
 
 def seeded(seed=0):
-    return torch.Generator().manual_seed(seed)
+    return contracts.seeded(seed)
 
 
 def test_size_is_linear_in_context_and_vocabulary():
@@ -195,12 +195,12 @@ def test_words_are_predicted_as_well_as_by_counting(real_data):
 
 def test_a_text_ends_at_the_end_token():
     model = contracts.exact(Bengio(5, 3, 4, 6, eos=1))
-    drawn = model.sample(200, 12, seed=0)
+    drawn = model.sample(200, length=12, generator=contracts.seeded(0))
     ended = (drawn == 1).cummax(1).values
     assert ended.any() and (drawn[ended] == 1).all()
-    trace = model.sample_trace(length=60, seed=3)
+    trace = model.sample_trace(length=60, generator=contracts.seeded(3))
     assert trace.result[0, -1] == 1 and not (trace.result[0, :-1] == 1).any()
-    endless = contracts.exact(Bengio(5, 3, 4, 6)).sample(50, 40, seed=0)
+    endless = contracts.exact(Bengio(5, 3, 4, 6)).sample(50, length=40, generator=contracts.seeded(0))
     assert (endless[(endless == 1).cummax(1).values] != 1).any()
 
 

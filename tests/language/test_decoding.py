@@ -135,7 +135,7 @@ def test_the_trace_is_the_sampler_and_replays():
     model = contracts.exact(Bengio(5, 3, 4, 6))
     params = {"temperature": 0.8, "top_k": 4, "top_p": 0.95, "min_p": 0.01}
     trace = contracts.trace_replays(
-        lambda seed: decoding.sample_trace(model, torch.tensor([2]), 7, seed=seed, **params)
+        lambda seed: decoding.sample_trace(model, torch.tensor([2]), 7, generator=seeded(seed), **params)
     )
     drawn = decoding.sample(model, torch.tensor([[2]]), 7, generator=seeded(0), **params)
     assert torch.equal(trace.result, drawn)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+import contracts
 import pytest
 import torch
 from torch import Tensor
@@ -157,7 +158,7 @@ def test_kneser_ney_is_its_definition(order: int, discount: float | None) -> Non
 
 
 def text(length: int = 400, V: int = 7, seed: int = 0) -> Tensor:
-    generator = torch.Generator().manual_seed(seed)
+    generator = contracts.seeded(seed)
     weights = torch.rand(V, generator=generator) ** 3
     weights[-1] = 0  # never seen
     return torch.multinomial(weights, length, replacement=True, generator=generator)[None]
@@ -168,7 +169,7 @@ def text(length: int = 400, V: int = 7, seed: int = 0) -> Tensor:
 def test_every_row_sums_to_one(smoothing, order: int) -> None:
     model = NGram(7, order, smoothing)
     model.fit(text())
-    contexts = torch.randint(0, 7, (100, 6), generator=torch.Generator().manual_seed(1))
+    contexts = torch.randint(0, 7, (100, 6), generator=contracts.seeded(1))
     contexts[:50] = text()[0].unfold(0, 6, 1)[:50]  # seen ones
     if smoothing == "none":
         contexts = contexts[:50]
@@ -305,7 +306,7 @@ def test_bigrams_reach_the_entropy_rate_of_a_chain() -> None:
     assert rate == pytest.approx(0.5574963, abs=5e-8) and 2**rate == pytest.approx(1.4717130, abs=5e-8)
 
     def walk(length: int, seed: int) -> Tensor:  # many chains side by side, from the stationary state
-        generator = torch.Generator().manual_seed(seed)
+        generator = contracts.seeded(seed)
         x = torch.bernoulli(torch.full((2000,), 1 / 6).double(), generator=generator).long()
         states = [x]
         for _ in range(length - 1):
@@ -326,13 +327,13 @@ def test_bigrams_reach_the_entropy_rate_of_a_chain() -> None:
 
 def test_sampling_ends_and_follows_its_prompt() -> None:
     model = sam()
-    drawn = model.sample(50, length=12, generator=torch.Generator().manual_seed(0))
+    drawn = model.sample(50, length=12, generator=contracts.seeded(0))
     assert drawn.shape == (50, 12) and not (drawn == BOS).any()
     ended = (drawn == EOS).cumsum(1) > 0
     assert (drawn[ended] == EOS).all() and ended[:, -1].any()
     greedy = model.sample(3, length=2, temperature=0, prompt=torch.tensor([ID["green"]]))
     assert [WORDS[i] for i in greedy[0].tolist()] == ["eggs", "and"] and (greedy == greedy[0]).all()
-    trace = model.sample_trace(torch.tensor([ID["I"]]), length=10, seed=1)
+    trace = model.sample_trace(prompt=torch.tensor([ID["I"]]), length=10, generator=contracts.seeded(1))
     assert trace.result[0, 0] == ID["I"] and len(trace) == trace.result.shape[1] - 1
     total = sum(s.values["log_prob"] for s in trace)
     assert total == pytest.approx((model.log_prob(trace.result) - model.log_prob(trace.result[:, :1])).item())
@@ -388,7 +389,7 @@ def test_the_curve_on_multi30k(real_data: Callable[[str], Path], monkeypatch: py
 
 def test_stored_counts_are_short_and_come_back(tmp_path):
     """An n-gram and its count are 12 bytes in memory and a few in the file."""
-    generator = torch.Generator().manual_seed(0)
+    generator = contracts.seeded(0)
     for base, order, most in ((20, 4, 0.25), (3000, 5, 0.85)):  # random texts: real ones are shorter
         model = NGram(base, order)
         model.fit(torch.randint(base, (40, 500), generator=generator))

@@ -330,7 +330,9 @@ def test_a_longer_text_goes_on_where_the_shorter_one_ended():
         longer, whole = (two_strategies.run(model, prompt, strategy, 40, 5, part) for part in (short, None))
         for name in ("tokens", "nats", "entropy", "repeated", "state"):
             assert torch.equal(getattr(longer, name), getattr(whole, name))
-        alone = decoding.sample_trace(model, prompt, 40, two_strategies.STRATEGIES[strategy], seed=5)
+        alone = decoding.sample_trace(
+            model, prompt, 40, two_strategies.STRATEGIES[strategy], generator=torch.Generator().manual_seed(5)
+        )
         assert torch.equal(alone.result[0, 2:], whole.tokens) and longer.distinct == whole.distinct
     assert not two_strategies.grows("beam of 4")
 

@@ -21,7 +21,7 @@ def tiny(**kwargs) -> GPT:
 
 
 def tokens(*shape, vocabulary=11, seed=0):
-    return torch.randint(vocabulary, shape, generator=torch.Generator().manual_seed(seed))
+    return torch.randint(vocabulary, shape, generator=contracts.seeded(seed))
 
 
 # --- sizes and the start -------------------------------------------------------------------------
@@ -213,7 +213,7 @@ def test_generation_past_the_context_is_the_same_with_and_without_cache(position
     model, x = tiny(positions=positions), tokens(2, prompt)
     runs = []
     for cache in (True, False):
-        generator = torch.Generator().manual_seed(0)
+        generator = contracts.seeded(0)
         runs.append(list(decoding.stream(model, x, 20, generator=generator, read=model.reader(cache, keep))))
     for (a, token_a), (b, token_b) in zip(*runs, strict=True):
         torch.testing.assert_close(a, b, atol=1e-10, rtol=0)
@@ -226,7 +226,7 @@ def test_a_full_context_restarts_at_its_newest_half():
     model, x, seen = tiny(), tokens(1, 3), []
     hidden = model.hidden
     model.hidden = lambda t, *args: seen.append(t) or hidden(t, *args)
-    text = model.generate(x, 14, generator=torch.Generator().manual_seed(0), cache=False)
+    text = model.generate(x, 14, generator=contracts.seeded(0), cache=False)
     start = 0
     for step, window in enumerate(seen):
         end = 3 + step
@@ -236,7 +236,7 @@ def test_a_full_context_restarts_at_its_newest_half():
     model.hidden = hidden
     # keep = context always shows as many tokens as fit: next_logits of the text so far
     x = tokens(1, 11)
-    generator = torch.Generator().manual_seed(0)
+    generator = contracts.seeded(0)
     for logits, token in decoding.stream(model, x, 6, generator=generator, read=model.reader(keep=8)):
         torch.testing.assert_close(logits, model.next_logits(x), atol=1e-10, rtol=0)
         x = torch.cat([x, token[:, None]], dim=1)
@@ -277,12 +277,16 @@ def test_greedy_is_the_argmax_at_every_step():
 
 def test_samples_follow_the_density():
     model = tiny(vocab_size=3, context=3, layers=1)
-    contracts.samples_follow_the_density(model.sample(4000, 3, seed=0), model.log_prob, num_categories=3)
+    contracts.samples_follow_the_density(
+        model.sample(4000, length=3, generator=contracts.seeded(0)),
+        model.log_prob,
+        num_categories=3,
+    )
 
 
 def test_samples_are_reproducible():
     model = tiny()
-    contracts.reproducible(lambda seed: model.sample(3, 12, seed=seed))
+    contracts.reproducible(lambda seed: model.sample(3, length=12, generator=contracts.seeded(seed)))
     assert model.sample(2).shape == (2, 8)
 
 
@@ -290,8 +294,12 @@ def test_samples_are_reproducible():
 def test_trace_replays_and_is_the_sample():
     model = tiny()
     params = {"temperature": 0.7, "top_k": 6, "top_p": 0.8}
-    trace = contracts.trace_replays(lambda seed: model.sample_trace(tokens(4), 12, seed=seed, **params))
-    expected = model.generate(tokens(1, 4), 12, generator=torch.Generator().manual_seed(0), **params)
+    trace = contracts.trace_replays(
+        lambda seed: model.sample_trace(
+            prompt=tokens(4), length=12, generator=contracts.seeded(seed), **params
+        )
+    )
+    expected = model.generate(tokens(1, 4), 12, generator=contracts.seeded(0), **params)
     assert torch.equal(trace.result, expected)
     assert [step.values["token"] for step in trace] == expected[0, 4:].tolist()
     total = total_after = 0.0
@@ -335,7 +343,7 @@ def test_survives_saving(positions, tmp_path):
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_every_block_drops_while_it_is_trained(norm: str) -> None:
     model = GPT(vocab_size=3, context=4, layers=2, heads=2, width=8, dropout=0.5, norm=norm)
-    x = torch.randn(1, 4, 8, generator=torch.Generator().manual_seed(0))
+    x = torch.randn(1, 4, 8, generator=contracts.seeded(0))
     torch.manual_seed(0)
     for block in model.blocks:
         assert not torch.equal(block.train()(x, causal=True), block(x, causal=True))

@@ -231,7 +231,7 @@ def test_the_probability_in_the_equation_is_the_models():
     caption = bar["captions"][5]
     generator = torch.Generator().manual_seed(0)
     prompt = torch.tensor(coder.encode(TEXT))[None]
-    out = model.generate(prompt, 6, 0.8, 9, 0.9, generator)[0]
+    out = model.generate(prompt, 6, temperature=0.8, top_k=9, top_p=0.9, generator=generator)[0]
     logits = model.next_logits(out[None, :-1])[0]
     full = (logits / 0.8).softmax(0)
     assert numerator == pytest.approx(full[out[-1]].item(), abs=6e-5)

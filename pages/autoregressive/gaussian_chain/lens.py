@@ -44,7 +44,7 @@ def deviation(model: GaussianChain) -> float:
 
 def paths(model: GaussianChain, count: int, seed: int) -> Tensor:
     """Draws (count, steps)."""
-    return model.sample(count, torch.Generator().manual_seed(seed))
+    return model.sample(count, generator=torch.Generator().manual_seed(seed))
 
 
 def means(trace: Trace) -> Tensor:

@@ -9,6 +9,7 @@ from lab.figures import raster
 from lab.lenses import drawing
 from lab.ui.models import shelves
 from modules.autoregressive import base
+from modules.autoregressive.orders import observed_first
 from pages.autoregressive.inspector import common, lens
 from pages.autoregressive.inspector.room import ROOM
 
@@ -149,6 +150,6 @@ def view(stage: Any) -> None:
             shows=[seen, whole],
         )
         ui.source(
-            base.observed_first, base.Autoregressive.sample, base.Autoregressive.completing,
+            observed_first, base.Autoregressive.sample, base.Autoregressive.joints_given,
             references=ROOM.references,
         )  # fmt: skip

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import torch
+
 from lab import ui
 from lab.figures import basic, raster
 from lab.lenses import drawing
 from modules.autoregressive import base
+from modules.autoregressive.orders import resolve_order
 from pages.autoregressive.inspector import common, figures, lens
 from pages.autoregressive.inspector.room import ROOM
 
@@ -18,7 +21,8 @@ def draw(
 ) -> tuple[drawing.Drawing, int | None]:
     """A draw, and its class where the model knows classes."""
     chosen = {} if y is None else {"y": y}
-    trace = ui.load(name).sample_trace(order=order, temperature=temperature, seed=seed, **chosen)
+    generator = torch.Generator().manual_seed(seed)
+    trace = ui.load(name).sample_trace(order=order, temperature=temperature, generator=generator, **chosen)
     return drawing.unroll(trace), trace.result.get("y")
 
 
@@ -33,7 +37,7 @@ def view(stage: Any) -> None:
         visit = ui.choice("Order of drawing", orders, key="visit", as_list=True)
         stride = {"pixel": 1, "row": side}[ui.choice("A step is a", ["pixel", "row"], key="stride")]
         seed = ui.number("Seed", 0, 9999, 0, key="draw")
-    order = model.component_order(0) if visit == "its own" else base.resolve_order(visit, model.n, seed)
+    order = model.component_order(0) if visit == "its own" else resolve_order(visit, model.n, seed)
     run, drawn_class = draw(name, order.tolist(), float(temperature), seed, y)
     ends = drawing.stops(run, stride)
     film = ui.film(len(ends), key="step", seconds=0.1, default=len(ends) * 11 // 20)
@@ -118,17 +122,20 @@ def view(stage: Any) -> None:
         given = "" if y is None else f", y={y}"
         ui.program(
             f"""
+            import torch
             from lab import weights
-            from modules.autoregressive.base import resolve_order
+            from modules.autoregressive.orders import resolve_order
 
             model = weights.load("{name}")
-            order = {named}
-            trace = model.sample_trace(order=order, temperature={float(temperature)}, seed={seed}{given})
+            order, generator = {named}, torch.Generator().manual_seed({seed})
+            trace = model.sample_trace(
+                order=order, temperature={float(temperature)}, generator=generator{given}
+            )
             result = trace[{step}].values["log_prob"]
             """,
             shows=float(run.log_prob[step]),
         )
         ui.source(
-            base.Autoregressive._draw, type(model)._walk, base.Autoregressive.log_prob,
+            base.Autoregressive._draw, type(model)._sequential_logits, base.Autoregressive.log_prob,
             references=ROOM.references,
         )  # fmt: skip

@@ -98,4 +98,9 @@ def view(stage: Any) -> None:
             """,
             shows=float(again[step, unit]),
         )
-        ui.source(nade_state.running_state, nade_state.anew, lens.NADE._walk, references=ROOM.references)
+        ui.source(
+            nade_state.running_state,
+            nade_state.anew,
+            lens.NADE._sequential_logits,
+            references=ROOM.references,
+        )

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from datamodules.binary_images import strings
 from lab.seeding import seeded
-from modules.autoregressive.base import ranks
 from modules.autoregressive.made import MADE, draw_degrees, make_masks
+from modules.autoregressive.orders import ranks
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from lab import ui
 from lab.lenses import drawing
-from modules.autoregressive import base, made
+from modules.autoregressive import made
+from modules.autoregressive.orders import resolve_order
 from pages.autoregressive.masks import figures, lens
 from pages.autoregressive.masks.room import ROOM
 
@@ -58,7 +59,7 @@ with stage.rail:
     seed = ui.number("Seed of degrees, weights, order", 0, 9999, 0, key="seed")
 try:
     named = "raster" if sort == "natural" else sort
-    order = drawing.typed_order(own, n) if own else base.resolve_order(named, n, seed)
+    order = drawing.typed_order(own, n) if own else resolve_order(named, n, seed)
     degrees = lens.typed_degrees(typed, n) if typed else lens.spaced_degrees(n, [width] * depth, rule, seed)
 except ValueError as error:
     ui.stop(str(error))

@@ -5,7 +5,8 @@ from typing import Any
 import torch
 
 from lab import ui
-from modules.autoregressive import base, fvsbn
+from modules.autoregressive import fvsbn
+from modules.autoregressive.orders import ranks
 from pages.autoregressive.orders import figures, restricted
 from pages.autoregressive.orders.room import ROOM
 
@@ -29,7 +30,7 @@ def view(stage: Any) -> None:
     each, drawn = optima(side, count, seed), restricted.orders(side, count, seed)
     floor, worst, many = restricted.entropy(side), int(each.argmax()), len(restricted.pictures(side))
     film = ui.film(count, key="order", label="Order", default=worst, seconds=0.6)
-    ranks = torch.stack([base.ranks(order) for order in drawn]).view(-1, side, side)
+    positions = torch.stack([ranks(order) for order in drawn]).view(-1, side, side)
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
@@ -40,9 +41,9 @@ def view(stage: Any) -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.visits(ranks[film.at], "When each pixel comes"), share=1.0, film=film, key="visits",
-                frames={"data.0.z": ranks}, alt="When each pixel is visited in the order",
-                data={"rank": ranks[film.at]},
+                figures.visits(positions[film.at], "When each pixel comes"), share=1.0, film=film,
+                key="visits", frames={"data.0.z": positions}, alt="When each pixel is visited in the order",
+                data={"rank": positions[film.at]},
             )  # fmt: skip
     with stage.foot:
         film.bar(captions=[

@@ -8,6 +8,7 @@ from lab import ui
 from lab.lenses import drawing
 from lab.ui.models import shelves
 from modules.autoregressive import base
+from modules.autoregressive.orders import ranks
 from pages.autoregressive.orders import figures, lens, shared
 from pages.autoregressive.orders.room import ROOM
 
@@ -33,7 +34,7 @@ def view(stage: Any) -> None:
     x = torch.stack([drawing.bits(picture) for picture in sheet])
     found = scored(name, x, count, seed, pool)
     film = ui.film(count, key="order", label="Order", seconds=0.6)
-    ranks = torch.stack([base.ranks(order) for order in found.orders]).view(-1, side, side)
+    positions = torch.stack([ranks(order) for order in found.orders]).view(-1, side, side)
     best = float(found.each.min())
     with stage.picture:
         costs, order = ui.columns([3, 2])
@@ -48,9 +49,9 @@ def view(stage: Any) -> None:
             )  # fmt: skip
         with order:
             ui.figure(
-                figures.visits(ranks[film.at], "When each pixel comes"), share=1.0, film=film,
-                frames={"data.0.z": ranks}, key="visits",
-                alt="The order itself: when each pixel is visited", data={"rank": ranks[film.at]},
+                figures.visits(positions[film.at], "When each pixel comes"), share=1.0, film=film,
+                frames={"data.0.z": positions}, key="visits",
+                alt="The order itself: when each pixel is visited", data={"rank": positions[film.at]},
             )  # fmt: skip
     names = lens.names(pool, count)
     with stage.foot:

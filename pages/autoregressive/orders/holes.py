@@ -9,6 +9,7 @@ from lab.figures import basic, raster
 from lab.lenses import drawing, neighbours
 from lab.ui.models import shelves
 from modules.autoregressive import base, bayesnet
+from modules.autoregressive.orders import observed_first
 from pages.autoregressive.orders import figures, lens, shared
 from pages.autoregressive.orders.room import ROOM
 
@@ -72,7 +73,7 @@ def two_orders(stage: Any) -> None:
             import torch
             from lab import weights
             from lab.lenses import drawing
-            from modules.autoregressive.base import observed_first, resolve_order
+            from modules.autoregressive.orders import observed_first, resolve_order
 
             model = weights.load("{name}")
             x = {shared.literal(x)}
@@ -83,9 +84,7 @@ def two_orders(stage: Any) -> None:
             """,
             shows=scores,
         )
-        ui.source(
-            lens.order_of_hole, base.observed_first, base.Autoregressive.sample, references=ROOM.references
-        )
+        ui.source(lens.order_of_hole, observed_first, base.Autoregressive.sample, references=ROOM.references)
 
 
 @ui.cached
@@ -171,7 +170,7 @@ def removed_half(stage: Any) -> None:
             f"""
             from lab import weights
             from lab.lenses import neighbours
-            from modules.autoregressive.base import observed_first
+            from modules.autoregressive.orders import observed_first
             from pages.autoregressive.orders import lens
 
             model, x = weights.load("{AGNOSTIC}"), neighbours.digits()[1][{index}]
@@ -181,4 +180,4 @@ def removed_half(stage: Any) -> None:
             """,
             shows=one,
         )
-        ui.source(lens.imputation, lens.removed, base.observed_first, references=ROOM.references)
+        ui.source(lens.imputation, lens.removed, observed_first, references=ROOM.references)

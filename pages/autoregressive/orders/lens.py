@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.autoregressive.base import Autoregressive, observed_first, ranks, resolve_order
+from modules.autoregressive.base import Autoregressive
+from modules.autoregressive.orders import observed_first, ranks, resolve_order
 
 
 @dataclass(frozen=True)

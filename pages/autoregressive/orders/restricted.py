@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from datamodules.binary_images import patterns
-from modules.autoregressive.base import resolve_order
+from modules.autoregressive.orders import resolve_order
 
 ITERATIONS = 30  # where classes can be told apart, each divides the loss by about e
 RIDGE = 1e-10  # where inputs repeat each other, weights may be shifted freely

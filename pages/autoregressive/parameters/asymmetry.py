@@ -79,7 +79,9 @@ def draw_by_passes(model: Autoregressive, batch: int) -> Tensor:
     x = torch.zeros(batch, model.n)
     noise = uniform(batch, model.n, like=x, generator=torch.Generator().manual_seed(0))
     order = model.component_order(0)
-    for j, logits in zip(order.tolist(), Autoregressive._walk(model, x, order, 0, 0), strict=True):
+    for j, logits in zip(
+        order.tolist(), Autoregressive._sequential_logits(model, x, order, 0, 0), strict=True
+    ):
         x[:, j] = model.sample_conditional(logits, noise[:, j], 1.0)
     return x
 
@@ -94,7 +96,11 @@ def count(name: str, model: Autoregressive) -> Counts:
         nonlocal steps
         x = torch.ones(batch, model.n)  # a bit 0 adds nothing, and may be left out
         state = (x, model.component_order(0), 0, 0)
-        walk = Autoregressive._walk(model, *state) if name == PASSES else model._walk(*state)
+        walk = (
+            Autoregressive._sequential_logits(model, *state)
+            if name == PASSES
+            else model._sequential_logits(*state)
+        )
         steps = sum(1 for _ in walk)
 
     def score(batch: int) -> Tensor:

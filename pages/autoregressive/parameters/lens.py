@@ -127,10 +127,10 @@ def cost(name: str, n: int, k: int, d: int) -> Cost:
 
     def draw(batch: int) -> None:
         nonlocal steps
-        steps = sum(1 for _ in model._walk(bits(batch), order, 0, 0))
+        steps = sum(1 for _ in model._sequential_logits(bits(batch), order, 0, 0))
 
     def one_pass(batch: int) -> None:  # a draw by full passes takes one for every variable, all alike
-        next(Autoregressive._walk(model, bits(batch), order, 0, 0))
+        next(Autoregressive._sequential_logits(model, bits(batch), order, 0, 0))
 
     own, full = multiplications(draw), multiplications(one_pass)
     done, live = both_counts(lambda batch: model.log_prob(torch.ones(batch, n)))

@@ -239,8 +239,9 @@ def time_mode() -> None:
             shows=list(asymmetry.expected(sides[0] ** 2, d)),
         )
         ui.source(
-            asymmetry.seconds, asymmetry.count, asymmetry.draw_by_passes, base.Autoregressive._walk,
-            nade.NADEBase._walk, made.MADE._walk, references=ROOM.references,
+            asymmetry.seconds, asymmetry.count, asymmetry.draw_by_passes,
+            base.Autoregressive._sequential_logits, nade.NADEBase._sequential_logits,
+            made.MADE._sequential_logits, references=ROOM.references,
         )  # fmt: skip
 
 

@@ -184,6 +184,6 @@ def orders(counted: Counted, trace: Trace) -> dict[str, list[Any]]:
 def drawn(counted: Counted, length: int, temperature: float, seed: int) -> str:
     """A sampled text."""
     generator = torch.Generator().manual_seed(seed)
-    ids = counted.model.sample(1, length, temperature, generator=generator)[0]
+    ids = counted.model.sample(1, length=length, temperature=temperature, generator=generator)[0]
     pad = counted.model.pad
     return counted.coder.decode([i for i in ids.tolist() if i != pad])

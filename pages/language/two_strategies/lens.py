@@ -154,8 +154,10 @@ def sweep(
     found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
     for done, temperature in enumerate(temperatures, start=1):
         rows, tokens = [], []
-        params = SamplingParams(temperature, seed=seed)
-        for log_p, token in decoding.stream(model, prompt.expand(texts, -1), length, params):
+        params, generator = SamplingParams(temperature), torch.Generator().manual_seed(seed)
+        for log_p, token in decoding.stream(
+            model, prompt.expand(texts, -1), length, params, generator=generator
+        ):
             rows.append(log_p)
             tokens.append(token)
         log_p, drawn = torch.stack(rows, 1), torch.stack(tokens, 1)  # (texts, T, V), (texts, T)
