@@ -49,8 +49,8 @@ class TensorSplit:
         return tuple(t[positions] for t in self.tensors)
 
 
-class Share(NamedTuple):
-    """What one process has of a batch whose examples do not divide evenly among the processes.
+class BatchShard(NamedTuple):
+    """Part of one process of a batch whose examples do not divide evenly among the processes.
 
     The processes' gradients are averaged as if all had equally many examples. With each loss times its
     `weight` their average is the gradient of the mean over the whole batch, each example once.
@@ -64,25 +64,25 @@ class Share(NamedTuple):
     weight: float
 
 
-class Shared:
-    """A split that is asked for positions, or for a `Share` of positions and answers with one of examples."""
+class ShardedSplit:
+    """Split that is asked for positions, or for a `BatchShard` of positions: it answers with one of examples."""
 
     def __init__(self, split: Split) -> None:
         self.split = split
 
-    def __getitem__(self, positions: Tensor | Share) -> Any:
-        if isinstance(positions, Share):
+    def __getitem__(self, positions: Tensor | BatchShard) -> Any:
+        if isinstance(positions, BatchShard):
             return positions._replace(batch=self.split[positions.batch])
         return self.split[positions]
 
 
-class Batches(Sampler[Tensor | Share]):
+class Batches(Sampler[Tensor | BatchShard]):
     """Batches of positions for one process out of `world`.
 
     The global batch is `batch_size` positions; process `rank` takes every `world`-th of them, so
     that `world` processes together see exactly what one process would see. In training the last
     incomplete global batch is dropped; in evaluation nothing is dropped. All processes have equally
-    many batches, as they wait for each other in each; where their parts are unequal, each is a `Share`.
+    many batches, as they wait for each other in each; where their parts are unequal, each is a `BatchShard`.
 
     Args:
         batch_size: more than there are is all of them.
@@ -119,7 +119,7 @@ class Batches(Sampler[Tensor | Share]):
         whole, rest = divmod(self.drawn, self.batch_size)
         return whole if self.shuffle else whole + (rest > 0)
 
-    def __iter__(self) -> Iterator[Tensor | Share]:
+    def __iter__(self) -> Iterator[Tensor | BatchShard]:
         if self.shuffle:
             # One seed from two numbers, without the overlaps of seed + epoch: torch uses 32 bits of it,
             # and multiples of the golden ratio × 2³² stay millions apart for thousands of seeds.
@@ -128,14 +128,14 @@ class Batches(Sampler[Tensor | Share]):
         else:
             order = torch.arange(self.length)
         for batch in order[: self.drawn].split(self.batch_size)[: len(self)]:
-            yield self.share(batch)
+            yield self.shard(batch)
 
-    def share(self, batch: Tensor) -> Tensor | Share:
-        """This process's part of a whole batch of positions."""
+    def shard(self, batch: Tensor) -> Tensor | BatchShard:
+        """Part of this process of a whole batch of positions."""
         mine = batch[self.rank :: self.world]
         if len(batch) % self.world == 0:
             return mine
-        return Share(mine if len(mine) else batch[:1], len(mine) * self.world / len(batch))
+        return BatchShard(mine if len(mine) else batch[:1], len(mine) * self.world / len(batch))
 
 
 class DataModule(L.LightningDataModule):
@@ -192,7 +192,7 @@ class DataModule(L.LightningDataModule):
         sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch)
         # a generator of its own: starting an epoch must not draw from the one that the model draws from
         generator = torch.Generator().manual_seed(self.seed)
-        return DataLoader(Shared(split), sampler=sampler, batch_size=None, generator=generator)  # type: ignore[arg-type]
+        return DataLoader(ShardedSplit(split), sampler=sampler, batch_size=None, generator=generator)  # type: ignore[arg-type]
 
     def train_dataloader(self) -> DataLoader:
         return self.batches(self.train_set, shuffle=True)

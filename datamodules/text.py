@@ -27,7 +27,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader
 
 from datamodules import fetch, pydocs
-from datamodules.base import MOST, Batches, DataModule, Share, Shared, within
+from datamodules.base import MOST, Batches, BatchShard, DataModule, ShardedSplit, within
 from datamodules.tokenizer import ASCII, SUBWORDS, ByteTokenizer, CharTokenizer, Tokenizer
 
 Tokenization = Literal["char", "byte", "bpe", "wordpiece", "unigram"]
@@ -81,9 +81,9 @@ class _BatchesWithTail(Batches):
     def __len__(self) -> int:
         return super().__len__() + 1
 
-    def __iter__(self) -> Iterator[Tensor | Share]:
+    def __iter__(self) -> Iterator[Tensor | BatchShard]:
         yield from super().__iter__()
-        yield self.share(torch.tensor([-1]))
+        yield self.shard(torch.tensor([-1]))
 
 
 class Text(DataModule):
@@ -219,7 +219,7 @@ class Text(DataModule):
             return loader
         old: Any = loader.sampler
         sampler = _BatchesWithTail(old.length, old.batch_size, False, self.seed, old.rank, old.world)
-        return DataLoader(Shared(_WithTail(blocks)), sampler=sampler, batch_size=None)  # type: ignore[arg-type]
+        return DataLoader(ShardedSplit(_WithTail(blocks)), sampler=sampler, batch_size=None)  # type: ignore[arg-type]
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What all families share: one LightningModule base, and the surfaces a model may offer.
+"""Base of all models: one LightningModule, and the surfaces that a model may offer.
 
 A model is one class: it holds the parameters, offers its surfaces (`log_prob`, `sample`,
 `predict`, ...) and says in `step` what its loss is. Everything else about training is here.
@@ -28,7 +28,7 @@ SPLITS: tuple[Split, ...] = ("train", "val", "test")
 
 
 class Mean(Metric):
-    """The mean of all values of a split, summed in double precision; a NaN shows.
+    """Mean of all values of a split, summed in double precision; a NaN shows.
 
     torchmetrics' own MeanMetric sums in single precision (its `set_dtype` is undone by `.to(device)`)
     and leaves NaN out.
@@ -92,12 +92,12 @@ def require_picture(image_shape: Sequence[int]) -> None:
 
 
 def in_rows(x: Tensor) -> Tensor:
-    """Examples x (B, ...) -> (B, D); of none of them too, where `reshape(0, -1)` cannot tell D."""
+    """Flatten examples x (B, ...) -> (B, D); also none of them, where `reshape(0, -1)` cannot tell D."""
     return x.flatten(1) if x.ndim > 1 else x[:, None]
 
 
-def over_processes(values: Tensor) -> Tensor:
-    """The sum of what every process that trains has, of the same shape everywhere; of one alone, its own."""
+def all_reduce_sum(values: Tensor) -> Tensor:
+    """Sum of a tensor over all processes that train, of the same shape everywhere; of one alone, its own."""
     if not (torch.distributed.is_available() and torch.distributed.is_initialized()):
         return values
     total = values.clone()
@@ -106,8 +106,8 @@ def over_processes(values: Tensor) -> Tensor:
 
 
 @runtime_checkable
-class Share(Protocol):
-    """One process's part of a batch that does not divide evenly among the processes.
+class BatchShard(Protocol):
+    """Part of one process of a batch that does not divide evenly among the processes.
 
     `weight` makes the mean of the processes' losses the mean over the whole batch; at 0 the `batch` is
     there only so that this process takes part, and nothing of it counts.
@@ -129,7 +129,7 @@ class Module(L.LightningModule):
         lr_interval: step the scheduler every "epoch" or every "step".
         metrics: torchmetrics by name, "nll" for `train/nll`, `val/nll`, `test/nll`; of a class that says
             itself what it measures, they take the place of its own.
-        _measures: what the class says itself that it measures; no option, as its name says.
+        _measures: the metrics of the class itself; no option, as its name says.
 
     Raises:
         ValueError: a metric is given for what the class does not measure.
@@ -177,12 +177,12 @@ class Module(L.LightningModule):
         return names - {"self"} - {name for c in models for name in c.FIXED}
 
     def metric_names(self, split: Split) -> list[str]:
-        """What `log_metric` can report for a split: "val/nll", ..."""
+        """Names that `log_metric` can report for a split: "val/nll", ..."""
         prefix = f"{split}_"
         return [f"{split}/{name.removeprefix(prefix)}" for name in self.meters if name.startswith(prefix)]
 
     def step(self, batch: Any, split: Split) -> Tensor:
-        """The loss of one batch, a scalar; measures what the split reports."""
+        """Loss of one batch, a scalar; measures what the split reports."""
         raise NotImplementedError
 
     def log_metric(self, split: Split, name: str, *values: Any) -> None:
@@ -215,10 +215,10 @@ class Module(L.LightningModule):
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         loss, weight = self._step(batch, "train")
         if self._trainer is not None and self.trainer.world_size > 1:
-            parts = self.parts(batch.batch if isinstance(batch, Share) else batch)
-            if parts is not None:
-                mine = parts * (weight > 0)
-                weight = float(mine * self.trainer.world_size / self.over_processes(mine))
+            terms = self.loss_terms(batch.batch if isinstance(batch, BatchShard) else batch)
+            if terms is not None:
+                mine = terms * (weight > 0)
+                weight = float(mine * self.trainer.world_size / self.all_reduce_sum(mine))
             loss = loss + 0 * sum(p.sum() for p in self.unused_parameters())
         self.log("train/loss", loss.detach(), on_step=True, on_epoch=False, prog_bar=True)
         return loss * weight if weight != 1 else loss  # 0 · loss: the other processes wait for a gradient
@@ -230,8 +230,8 @@ class Module(L.LightningModule):
         self._step(batch, "test")
 
     def _step(self, batch: Any, split: Split) -> tuple[Tensor, float]:
-        """The loss of what this process has of a batch, and its weight among the processes."""
-        if not isinstance(batch, Share):
+        """Loss of this process's part of a batch, and its weight among the processes."""
+        if not isinstance(batch, BatchShard):
             return self.step(batch, split), 1.0
         self._weight = batch.weight
         try:
@@ -239,24 +239,24 @@ class Module(L.LightningModule):
         finally:
             self._weight = 1.0
 
-    def parts(self, batch: Any) -> Tensor | None:
-        """How many things `step`'s loss is the mean of, where these are not the examples of the batch: pairs
-        of words, of which one example has more than another. Then each counts once over all processes."""
+    def loss_terms(self, batch: Any) -> Tensor | None:
+        """Number of terms that `step`'s loss is the mean of, where these are not the examples of the batch:
+        pairs of words, of which one example has more than another. Over all processes each counts once."""
         return None
 
-    def over_processes(self, values: Tensor) -> Tensor:
-        """The sum of what each process has: its part of a count, of the same shape everywhere."""
+    def all_reduce_sum(self, values: Tensor) -> Tensor:
+        """Sum of a tensor over all processes, such as a count in their parts of a batch."""
         if self._trainer is None or self.trainer.world_size == 1:
             return values
-        return over_processes(values if self._weight else torch.zeros_like(values))
+        return all_reduce_sum(values if self._weight else torch.zeros_like(values))
 
-    def mean_over_processes(self, values: Tensor) -> Tensor:
-        """The mean of values (B,) over what all processes have of a batch, a scalar."""
-        total = self.over_processes(torch.stack([values.sum(), values.new_tensor(len(values))]))
+    def all_reduce_mean(self, values: Tensor) -> Tensor:
+        """Mean of values (B,) over the parts of a batch that all processes have, a scalar."""
+        total = self.all_reduce_sum(torch.stack([values.sum(), values.new_tensor(len(values))]))
         return total[0] / total[1]
 
     def unused_parameters(self) -> Sequence[nn.Parameter]:
-        """What the loss of this step does not reach: other processes are not to wait for its gradient."""
+        """Parameters that the loss of this step does not reach: no process waits for their gradient."""
         return ()
 
     def on_after_backward(self) -> None:
@@ -275,24 +275,24 @@ class Module(L.LightningModule):
             return
         with strategy.block_backward_sync():
             self.manual_backward(loss, inputs=parameters)
-        found = [p.grad for p in parameters if p.grad is not None]
-        mean = cast(Tensor, strategy.reduce(torch.cat([g.flatten() for g in found]), reduce_op="mean"))
-        for gradient, part in zip(found, mean.split([g.numel() for g in found]), strict=True):
+        gradients = [p.grad for p in parameters if p.grad is not None]
+        mean = cast(Tensor, strategy.reduce(torch.cat([g.flatten() for g in gradients]), reduce_op="mean"))
+        for gradient, part in zip(gradients, mean.split([g.numel() for g in gradients]), strict=True):
             gradient.copy_(part.view_as(gradient))
 
     def on_validation_start(self) -> None:
-        """What no gradient moves (statistics of batches, an averaged network) is the first process's."""
+        """Broadcast from the first process what no gradient moves: statistics of batches, an averaged network."""
         if self.trainer.world_size > 1:
             for name in sorted(self.state_dict().keys() & dict(self.named_buffers()).keys()):
                 torch.distributed.broadcast(self.get_buffer(name), 0)
 
     def parameter_groups(self) -> Iterable:
-        """What the optimizer gets; a model that penalises some weights only gives groups instead."""
+        """Parameters for the optimizer; a model that penalises only some weights gives groups instead."""
         return self.parameters()
 
     def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
         """One value per example: the likeliest class, or log p(x) in nats."""
-        if isinstance(batch, Share):
+        if isinstance(batch, BatchShard):
             return self.predict_step(batch.batch, batch_idx)[: None if batch.weight else 0]
         x = batch[0]
         if isinstance(self, Predictor):
@@ -313,7 +313,7 @@ class Module(L.LightningModule):
 
     @property  # type: ignore[misc]  # Lightning's own has a setter, which only refuses
     def dtype(self) -> torch.dtype:
-        """Of the first floating tensor, parameters first; Lightning's knows nothing of a table's buffers."""
+        """Dtype of the first floating tensor, parameters first; Lightning's own overlooks a table's buffers."""
         # the walk of `parameters()` takes as long as a step of a small game, which asks at every draw
         for held in ("_parameters", "_buffers"):
             for module in self.modules():
@@ -406,7 +406,11 @@ class Density(Protocol):
 
 @runtime_checkable
 class Sampler(Protocol):
-    """Draws new examples. `sample(n)` -> (n, ...); `sample_trace` shows how, step by step."""
+    """Draws new examples. `sample(n)` -> (n, ...); `sample_trace` shows how, step by step.
+
+    Wherever they exist, in this order: `sample(n, *, y=, temperature=, generator=, …)`, then what only this
+    model knows. `y` is one class for all or n of them; without a generator torch's own is used.
+    """
 
     def sample(self, n: int, **params: Any) -> Tensor: ...
 
@@ -415,7 +419,7 @@ class Sampler(Protocol):
 
 @runtime_checkable
 class Latent(Protocol):
-    """A code for each example: `encode(x)` -> z, `decode(z)` -> x, `prior` over z."""
+    """Code of each example: `encode(x)` -> z, `decode(z)` -> x, `prior` over z."""
 
     @property
     def prior(self) -> Distribution: ...

@@ -1,4 +1,4 @@
-"""Trace: an algorithm's run as a sequence of steps that can be played, scrubbed and replayed.
+"""Trace: the run of an algorithm as a sequence of steps that can be played, scrubbed and replayed.
 
 A step has a caption, the values to draw, and the equation with this step's numbers in it.
 """

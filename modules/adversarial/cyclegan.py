@@ -34,7 +34,7 @@ from modules.adversarial.dcgan import initialise
 from modules.adversarial.losses import LeastSquares
 from modules.adversarial.players import Players, Turn
 from modules.adversarial.translation import patch_judge
-from modules.base import Mean, Share, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.latent.conv_vae import small_side
 
 Content = Literal["identity", "before", "none"]
@@ -151,7 +151,7 @@ class CycleGAN(Players):
     # --- Training -------------------------------------------------------------------------------
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
-        batch = batch.batch if isinstance(batch, Share) else batch
+        batch = batch.batch if isinstance(batch, BatchShard) else batch
         return 2 * batch[0] - 1, {"b": 2 * batch[1] - 1}
 
     def generator_loss(self, a: Tensor, b: Tensor, fake_a: Tensor, fake_b: Tensor) -> Tensor:

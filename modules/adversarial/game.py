@@ -32,7 +32,7 @@ from modules.adversarial.judges import judges_of
 from modules.adversarial.losses import LOSSES, clip_weights, gradient_penalty, with_spectral_norm
 from modules.adversarial.players import Players, Turn
 from modules.adversarial.truncation import truncated
-from modules.base import Mean, Share, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.trace import Step, Trace
 
 
@@ -173,7 +173,7 @@ class Game(Players):
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
         """x of a batch, as both networks see it, and what the game is conditioned on."""
-        batch = batch.batch if isinstance(batch, Share) else batch
+        batch = batch.batch if isinstance(batch, BatchShard) else batch
         return (batch[0] if isinstance(batch, (tuple, list)) else batch), {}
 
     def discriminator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:

@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from modules.base import Module, Share
+from modules.base import BatchShard, Module
 
 Turn = tuple[str, Tensor]  # whose it is, and what is to be lowered
 
@@ -47,7 +47,7 @@ class Players(Module):
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         (x, given), players = self.unpack(batch), self.players()
-        weight = batch.weight if isinstance(batch, Share) else 1.0  # of this process among all
+        weight = batch.weight if isinstance(batch, BatchShard) else 1.0  # of this process among all
         optimizers = dict(zip(players, cast(list, self.optimizers()), strict=True))
         shown: Tensor | None = None
         self._weight = weight

@@ -34,7 +34,7 @@ from modules.adversarial.dcgan import ConvJudge
 from modules.adversarial.losses import NonSaturating
 from modules.adversarial.players import Players, Turn
 from modules.adversarial.translation import gradient_energy
-from modules.base import Mean, Share, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.convolution.cnn2d import CNN2d
 from modules.latent.conv_vae import small_side
 
@@ -165,7 +165,7 @@ class SuperResolution(Players):
     # --- Training -------------------------------------------------------------------------------
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
-        batch = batch.batch if isinstance(batch, Share) else batch
+        batch = batch.batch if isinstance(batch, BatchShard) else batch
         return batch[0], {"y": batch[1]}
 
     def turns(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Turn]:
@@ -218,7 +218,7 @@ class SuperResolution(Players):
         small = bicubic(low, self.factor)
         for name, picture in (("psnr", made), ("psnr_plain", plain), ("psnr_bicubic", small)):
             self.log_metric(split, name, psnr(picture, x))
-        sharp = self.mean_over_processes(gradient_energy(x))
+        sharp = self.all_reduce_mean(gradient_energy(x))
         self.log_metric(split, "energy", gradient_energy(made) / sharp)
         self.log_metric(split, "energy_plain", gradient_energy(plain) / sharp)
         return F.mse_loss(made, x)

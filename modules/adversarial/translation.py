@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from modules.adversarial.dcgan import initialise
 from modules.adversarial.losses import LOSSES
 from modules.adversarial.players import Players, Turn
-from modules.base import Mean, Share, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.latent.conv_vae import small_side
 
 
@@ -170,7 +170,7 @@ class Pix2Pix(Players):
     # --- Training -------------------------------------------------------------------------------
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
-        batch = batch.batch if isinstance(batch, Share) else batch
+        batch = batch.batch if isinstance(batch, BatchShard) else batch
         return 2 * batch[1] - 1, {"c": 2 * batch[0] - 1}  # what tanh can reach
 
     def turns(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Turn]:
@@ -210,7 +210,7 @@ class Pix2Pix(Players):
         l1 = (x - fake).abs().mean() / 2
         self.log_metric(split, "l1", (x - fake).abs().flatten(1).mean(1) / 2)
         made, real = gradient_energy(fake), gradient_energy(x)
-        sharp = self.mean_over_processes(real)
+        sharp = self.all_reduce_mean(real)
         self.log_metric(split, "energy", made / sharp)
         self.log_metric(split, "energy_gap", (made - real).abs() / sharp)
         return l1

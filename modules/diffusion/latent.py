@@ -88,9 +88,9 @@ class LatentDDPM(Diffusion):
         if split == "train" and self.compressing:
             parts = self.autoencoder.elbo_terms(x)
             z = parts.z[0].detach()
-            count = self.over_processes(z.new_tensor(float(len(z))))
-            mean = self.over_processes(z.sum(0)) / count
-            spread = (self.over_processes((z - mean).square().sum(0)) / count).sqrt()
+            count = self.all_reduce_sum(z.new_tensor(float(len(z))))
+            mean = self.all_reduce_sum(z.sum(0)) / count
+            spread = (self.all_reduce_sum((z - mean).square().sum(0)) / count).sqrt()
             self.center.lerp_(mean, PACE)
             self.spread.lerp_(spread.clamp(min=1e-3), PACE)
             self.log_metric(split, "mse", torch.ones(len(x)))  # ε̂ = 0 as yet

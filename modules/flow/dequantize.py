@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import over_processes, require
+from modules.base import all_reduce_sum, require
 from modules.flow.bins import PiecewiseLinear
 from modules.flow.coupling import MaskedCoupling, checkerboard
 from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
@@ -100,7 +100,7 @@ class Margins(FlowLayer):
         """Take the histograms of x (B, C, H, W)."""
         levels = self.map.bins
         counts = F.one_hot(x.floor().long().clamp(0, levels - 1), levels).to(x.dtype).sum(0)
-        self.theta.copy_((over_processes(counts) + 1).log())
+        self.theta.copy_((all_reduce_sum(counts) + 1).log())
         self.initialised.fill_(True)
 
     def thetas(self, h: Tensor) -> Tensor:

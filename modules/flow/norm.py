@@ -15,7 +15,7 @@ import math
 import torch
 from torch import Tensor, nn
 
-from modules.base import over_processes, require
+from modules.base import all_reduce_sum, require
 from modules.flow.layer import FlowLayer, ValueAndLogDet
 
 
@@ -34,9 +34,9 @@ class PerChannel(FlowLayer):
     def moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and variance of every channel over the batch of all processes, (C,) each."""
         rows = x.transpose(0, 1).flatten(1) if self.event_dims == 3 else x.reshape(-1, self.features).T
-        count = over_processes(rows.new_tensor(rows.shape[1]))
-        mean = over_processes(rows.sum(1)) / count
-        return mean, over_processes((rows - mean[:, None]).square().sum(1)) / count
+        count = all_reduce_sum(rows.new_tensor(rows.shape[1]))
+        mean = all_reduce_sum(rows.sum(1)) / count
+        return mean, all_reduce_sum((rows - mean[:, None]).square().sum(1)) / count
 
     def times(self, x: Tensor) -> int:
         """How many numbers of an example a channel has: H·W of images."""

@@ -38,7 +38,7 @@ from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree, remove_self_loops, to_torch_csr_tensor
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import Mean, Module, Share, Split, require
+from modules.base import BatchShard, Mean, Module, Split, require
 from modules.cache import Cache
 
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
@@ -247,7 +247,7 @@ class GCN(Module):
 
     def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
         """The likeliest class of each node of the test split."""
-        if isinstance(batch, Share):
+        if isinstance(batch, BatchShard):
             return super().predict_step(batch, batch_idx)
         return self.predict(batch)[batch.test_mask].argmax(-1)
 

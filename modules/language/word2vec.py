@@ -110,7 +110,7 @@ class Word2Vec(Module):
 
     def see(self, words: Tensor) -> None:
         """Take note of the words (N,) to be predicted in a step, by all processes."""
-        counts = self.over_processes(torch.bincount(words, minlength=self.vocab_size))
+        counts = self.all_reduce_sum(torch.bincount(words, minlength=self.vocab_size))
         self.seen += counts / counts.sum()
 
     def predict_from(self, given: Tensor) -> Tensor:
@@ -143,8 +143,8 @@ class SkipGram(Word2Vec):
         """Mean over pairs of windows (centres (B,), contexts (B, 2k), −1 for none) or of C (V, V)."""
         return self._matrix(batch[0], split) if len(batch) == 1 else self._windows(batch[0], batch[1], split)
 
-    def parts(self, batch: tuple[Tensor, ...]) -> Tensor | None:
-        """Pairs of a centre and a context."""
+    def loss_terms(self, batch: tuple[Tensor, ...]) -> Tensor | None:
+        """Number of pairs of a centre and a context."""
         return (batch[1] >= 0).sum() if len(batch) == 2 else None
 
     def _windows(self, centres: Tensor, contexts: Tensor, split: Split) -> Tensor:

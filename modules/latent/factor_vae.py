@@ -19,7 +19,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import Share, Split, require
+from modules.base import BatchShard, Split, require
 from modules.latent.bounds import ElboTerms, reparameterize
 from modules.latent.vae import VAE
 from modules.mlp import mlp
@@ -95,12 +95,12 @@ class FactorVAE(VAE):
         theirs.zero_grad()
         self.backward_for(loss, self.parameter_groups())
         theirs.step()
-        x, _ = self.unpack(batch.batch if isinstance(batch, Share) else batch)
+        x, _ = self.unpack(batch.batch if isinstance(batch, BatchShard) else batch)
         with torch.no_grad():
             mean, log_var = self.encode_parameters(x)
             z = reparameterize(mean, log_var, normal(*mean.shape, like=self.decoder_log_var))
         judge.zero_grad()
-        weight = batch.weight if isinstance(batch, Share) else 1.0  # of this process among all
+        weight = batch.weight if isinstance(batch, BatchShard) else 1.0  # of this process among all
         self.backward_for(
             self.discriminator.loss(z, permuted(z)) * weight, list(self.discriminator.parameters())
         )

@@ -95,6 +95,6 @@ class ScoreVAE(VAE):
             return said.detach(), (f - said).square()
         if self.estimator == "running_mean":
             before = self.running.clone()  # of the batches before: it does not depend on this z
-            self.running.lerp_(self.mean_over_processes(f.flatten()), 1 - self.decay)
+            self.running.lerp_(self.all_reduce_mean(f.flatten()), 1 - self.decay)
             return before, zero
         return zero, zero

@@ -252,8 +252,8 @@ class VQVAE(Module):
         with torch.autocast(features.device.type, enabled=False):  # half precision counts to 256
             sums = hot.T @ features
         keep = cast(float, self.ema)
-        self.ema_counts.lerp_(self.over_processes(hot.sum(0)), 1 - keep)
-        self.ema_sums.lerp_(self.over_processes(sums), 1 - keep)
+        self.ema_counts.lerp_(self.all_reduce_sum(hot.sum(0)), 1 - keep)
+        self.ema_sums.lerp_(self.all_reduce_sum(sums), 1 - keep)
         counts = self.ema_counts[:, None]
         # a code that is never chosen stays where it is: both its numbers die out
         self.book.copy_(torch.where(counts > 1e-5, self.ema_sums / counts.clamp(min=1e-5), self.book))

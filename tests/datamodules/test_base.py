@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 import datamodules
-from datamodules.base import Batches, DataModule, Share, TensorSplit
+from datamodules.base import Batches, BatchShard, DataModule, TensorSplit
 from datamodules.cooccurrence import Cooccurrence
 from datamodules.digits import Digits
 from datamodules.signals import Signals
@@ -23,7 +23,7 @@ from modules.latent.mixture import GaussianMixture
 
 def own(batch: Any) -> list[int]:
     """The positions that count."""
-    if isinstance(batch, Share):
+    if isinstance(batch, BatchShard):
         return batch.batch.tolist() if batch.weight else []
     return batch.tolist()
 
@@ -53,7 +53,7 @@ def test_the_average_over_processes_is_the_mean_over_the_batch(world: int, shuff
             for batch, *shares in zip(whole, *ranks, strict=True):
                 seen: list[int] = []
                 for share in shares:
-                    there, weight = share if isinstance(share, Share) else (share, 1.0)
+                    there, weight = share if isinstance(share, BatchShard) else (share, 1.0)
                     assert len(there)  # a process without an example would have no gradient to give
                     if weight:
                         seen += there.tolist()
@@ -119,13 +119,13 @@ def test_each_pair_of_words_counts_once_over_all_processes(
         model._trainer = SimpleNamespace(world_size=of, is_last_batch=True)  # type: ignore[assignment]
         (batch,) = shared(data, rank, of).train_dataloader()
         model.training_step(batch, 0).backward()
-        there = batch.batch[1] if isinstance(batch, Share) else batch[1]
+        there = batch.batch[1] if isinstance(batch, BatchShard) else batch[1]
         model.see(there[there >= 0])
         return model
 
     generator = torch.Generator().manual_seed(0)
     sums = {(): (contexts >= 0).sum(), (4,): torch.bincount(contexts[contexts >= 0], minlength=4)}
-    monkeypatch.setattr("modules.base.over_processes", lambda x: sums[tuple(x.shape)])
+    monkeypatch.setattr("modules.base.all_reduce_sum", lambda x: sums[tuple(x.shape)])
     state = SkipGram(vocab_size=4, dim=3).double().state_dict() | {
         "u": torch.randn(4, 3, generator=generator).double()
     }

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from datamodules import pydocs
-from datamodules.base import Share
+from datamodules.base import BatchShard
 from datamodules.text import Text
 from datamodules.tokenizer import Tokenizer
 
@@ -56,7 +56,7 @@ def test_processes_share_the_evaluation(tmp_path: Path, length: int, world: int)
         batches = list(data.val_dataloader())
         assert len(batches) == len(data.val_dataloader()) == len(whole)  # they wait for each other
         for batch in batches:
-            (_, targets), weight = batch if isinstance(batch, Share) else (batch, 1)
+            (_, targets), weight = batch if isinstance(batch, BatchShard) else (batch, 1)
             seen += [row.tolist() for row in targets] if weight else []
     assert sorted(seen) == sorted(alone)
     assert sum(map(len, alone)) == len(data.split_text("val")) - 1
