@@ -65,7 +65,7 @@ class BatchShard(NamedTuple):
 
 
 class ShardedSplit:
-    """Split that is asked for positions, or for a `BatchShard` of positions: it answers with one of examples."""
+    """Split that is asked for positions, or for a `BatchShard` of them: it answers with one of examples."""
 
     def __init__(self, split: Split) -> None:
         self.split = split

@@ -281,7 +281,7 @@ class Module(L.LightningModule):
             gradient.copy_(part.view_as(gradient))
 
     def on_validation_start(self) -> None:
-        """Broadcast from the first process what no gradient moves: statistics of batches, an averaged network."""
+        """Broadcast from the first process what no gradient moves: statistics of batches, averaged networks."""
         if self.trainer.world_size > 1:
             for name in sorted(self.state_dict().keys() & dict(self.named_buffers()).keys()):
                 torch.distributed.broadcast(self.get_buffer(name), 0)
@@ -313,7 +313,7 @@ class Module(L.LightningModule):
 
     @property  # type: ignore[misc]  # Lightning's own has a setter, which only refuses
     def dtype(self) -> torch.dtype:
-        """Dtype of the first floating tensor, parameters first; Lightning's own overlooks a table's buffers."""
+        """Dtype of the first floating tensor, parameters first; Lightning's overlooks a table's buffers."""
         # the walk of `parameters()` takes as long as a step of a small game, which asks at every draw
         for held in ("_parameters", "_buffers"):
             for module in self.modules():
