@@ -281,7 +281,7 @@ class Module(L.LightningModule):
             gradient.copy_(part.view_as(gradient))
 
     def on_validation_start(self) -> None:
-        """Broadcast from the first process what no gradient moves: statistics of batches, averaged networks."""
+        """Broadcast from the first process what no gradient moves, as statistics of batches."""
         if self.trainer.world_size > 1:
             for name in sorted(self.state_dict().keys() & dict(self.named_buffers()).keys()):
                 torch.distributed.broadcast(self.get_buffer(name), 0)
