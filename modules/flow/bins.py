@@ -21,13 +21,20 @@ from modules.flow.layer import ValueAndLogDet
 from modules.flow.monotone import Monotone
 
 
-class PiecewiseLinear(Monotone):
-    """K bins of [0, 1], straight in each."""
+class Bins(Monotone):
+    """Base of maps by K bins of [0, 1]."""
 
     def __init__(self, bins: int = 5) -> None:
         super().__init__()
         require(1, bins=bins)
         self.bins = self.num_params = bins
+
+    def extra_repr(self) -> str:
+        return f"bins={self.bins}"
+
+
+class PiecewiseLinear(Bins):
+    """K bins of [0, 1], straight in each."""
 
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
@@ -48,13 +55,8 @@ class PiecewiseLinear(Monotone):
         return torch.where(inside, z, x), torch.where(inside, -(rise * self.bins).log(), 0.0)
 
 
-class SquareRootBins(Monotone):
+class SquareRootBins(Bins):
     """K bins of [0, 1], a square root in each; onto [0, Σ √φ], then on with slope 1. Never the identity."""
-
-    def __init__(self, bins: int = 5) -> None:
-        super().__init__()
-        require(1, bins=bins)
-        self.bins = self.num_params = bins
 
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
@@ -90,7 +92,7 @@ def edges(rises: Tensor) -> Tensor:
 
 
 def bin_of(knots: Tensor, h: Tensor) -> Tensor:
-    """The bin, 0 to K − 1, of h (...) between knots (..., K + 1); the first or last for h outside."""
+    """Bin, 0 to K − 1, of h (...) between knots (..., K + 1); h outside has the first or last."""
     return torch.searchsorted(knots[..., 1:-1].contiguous(), h[..., None], right=True)[..., 0]
 
 

@@ -68,8 +68,8 @@ def solve(
     record: Record | None = None,
     norm: Norm = "max",
 ) -> tuple[State, int]:
-    """The state at `end`, and how often f was called. `steps` is for fixed ones, `tolerance` for dopri5;
-    `record` is told of time and state after each step that is kept. `norm` of dopri5: each number's
+    """State at `end`, and the number of calls of f. `steps` is for fixed ones, `tolerance` for dopri5;
+    `record` is called with time and state after each step that is kept. `norm` of dopri5: each number's
     error is held under the tolerance, or the root of their mean square, which lets single ones be larger.
 
     Raises:
@@ -98,7 +98,7 @@ def adaptive(
     f: Derivative, state: State, start: float, end: float, tolerance: float, record: Record | None = None,
     norm: Norm = "max",
 ) -> tuple[State, int]:  # fmt: skip
-    """Dormand-Prince 5(4): an estimated error of `tolerance`, relative and absolute, a step."""
+    """Dormand-Prince 5(4): an estimated error of `tolerance`, relative and absolute, per step."""
     t, h, calls = start, (end - start) / 8, 1
     first = f(t, state)
     while abs(end - t) > 1e-12 * (1 + abs(end)):
@@ -178,6 +178,10 @@ class Continuous(FlowLayer):
         self.field, self.solver, self.steps, self.tolerance = field, solver, steps, tolerance
         self.time, self.trace = time, trace
 
+    def extra_repr(self) -> str:
+        effort = f"tolerance={self.tolerance}" if self.solver == "dopri5" else f"steps={self.steps}"
+        return f"solver={self.solver!r}, {effort}, time={self.time}, trace={self.trace!r}"
+
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return self.flow(z, 0.0, self.time, context)[0]
 
@@ -200,12 +204,12 @@ class Continuous(FlowLayer):
         return (h, ladj), calls
 
     def path(self, h: Tensor, times: int = 9) -> Tensor:
-        """Where points are at `times` moments from 0 to T, (times, B, D)."""
-        found, (gap) = [h], self.time / (times - 1)
+        """Positions of points at `times` moments from 0 to T, (times, B, D)."""
+        path, gap = [h], self.time / (times - 1)
         for n in range(times - 1):
             h = self.flow(h, n * gap, (n + 1) * gap)[0][0]
-            found.append(h)
-        return torch.stack(found)
+            path.append(h)
+        return torch.stack(path)
 
 
 def adjoint(

@@ -43,8 +43,8 @@ class MLPConditioner(nn.Sequential):
         require(1, hidden=hidden)
         super().__init__(*mlp([inputs + context, *hidden, outputs * num_params]))
         self.shape, self.context = (outputs, num_params), context
-        for end in self[-1].parameters():
-            nn.init.zeros_(end)
+        for parameter in self[-1].parameters():
+            nn.init.zeros_(parameter)
 
     def forward(self, h: Tensor, context: Tensor | None = None) -> Tensor:
         if self.context:
@@ -76,6 +76,10 @@ class Coupling(FlowLayer):
         super().__init__()
         self.sizes = halves(features)
         self.monotone, self.conditioner, self.flip, self.event_dims = monotone, conditioner, flip, event_dims
+
+    def extra_repr(self) -> str:
+        kept, changed = self.sizes[::-1] if self.flip else self.sizes
+        return f"kept={kept}, changed={changed}, flip={self.flip}"
 
     @classmethod
     def of_vectors(
@@ -121,6 +125,9 @@ class MaskedCoupling(FlowLayer):
         super().__init__()
         self.register_buffer("mask", mask.bool(), persistent=False)
         self.monotone, self.conditioner, self.event_dims = monotone, conditioner, mask.ndim
+
+    def extra_repr(self) -> str:
+        return f"mask={tuple(self.mask.shape)}, kept={int(self.mask.sum())}"
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         theta = self.conditioner(z * self.mask, context)

@@ -33,7 +33,7 @@ LOG_2 = math.log(2)
 
 
 def bits_per_dim(log_prob: Tensor, dims: int) -> Tensor:
-    """Of a log-density (or log-probability) in nats of whole numbers plus noise."""
+    """Bits per dimension from a log-density (or log-probability) in nats of whole numbers plus noise."""
     return -log_prob / (dims * LOG_2)
 
 
@@ -44,6 +44,9 @@ class Logit(FlowLayer):
         super().__init__()
         require(0, below=0.5, alpha=alpha)
         self.alpha, self.event_dims = alpha, event_dims
+
+    def extra_repr(self) -> str:
+        return f"alpha={self.alpha}"
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         v = self.alpha + (1 - 2 * self.alpha) * x
@@ -65,6 +68,9 @@ class Levels(FlowLayer):
         super().__init__()
         require(2, levels=levels)
         self.levels, self.scale = levels, scale
+
+    def extra_repr(self) -> str:
+        return f"levels={self.levels}, scale={self.scale}"
 
     def ladj(self, h: Tensor) -> Tensor:
         size = math.log(self.scale / self.levels) * math.prod(h.shape[-3:])
@@ -131,7 +137,7 @@ def between(x: Tensor, u: Tensor) -> Tensor:
 
 
 class UniformNoise(nn.Module):
-    """u ~ U[0, 1)^D whatever x is."""
+    """Noise u ~ U[0, 1)^D, independent of x."""
 
     def forward(self, x: Tensor, generator: torch.Generator | None = None) -> ValueAndLogDet:
         """x (B, C, H, W) -> u alike, log q(u|x) (B,)."""
@@ -139,7 +145,7 @@ class UniformNoise(nn.Module):
 
 
 class VariationalNoise(nn.Module):
-    """u ~ q(u|x): logistic noise through checkerboard couplings that see x, then a sigmoid.
+    """Noise u ~ q(u|x): logistic noise through checkerboard couplings that see x, then a sigmoid.
 
     A Gaussian before the sigmoid would give q almost nothing at the edges of the cube, and weights 1/q of
     infinite variance.

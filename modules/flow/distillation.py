@@ -1,4 +1,4 @@
-r"""Probability density distillation: who samples in one pass learns from who scores in one.
+r"""Probability density distillation: a model that samples in one pass learns from one that scores in one.
 
     teacher   MAF, trained on data, frozen:   log q(x) in one pass,   a sample in D
     student   IAF:                            a sample and its own log p(x) in one pass
@@ -110,7 +110,7 @@ def layerwise_loss(student: Flow, teacher: Flow, z: Tensor) -> Tensor:
 
 
 def target_share(step: int, bridge: int) -> float:
-    """t of a step: FIRST at step 0, 1 from step `bridge` on."""
+    """Share t of log q at a step: FIRST at step 0, 1 from step `bridge` on."""
     return 1.0 if step >= bridge else FIRST ** (1 - step / bridge)
 
 
@@ -137,8 +137,7 @@ def coverage(student: Flow, teacher: Flow, count: int = 2000, seed: int = 98) ->
 
 
 def network_calls(model: Flow) -> int:
-    """How often the networks of all layers are asked while a sample is drawn: D times a layer by MAF, once by
-    IAF."""
+    """Evaluations of all layers' networks to draw one sample: D per layer of a MAF, one per layer of an IAF."""
     model, asked = deepcopy(model), 0
 
     def counted(g: Any) -> Any:

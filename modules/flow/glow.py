@@ -72,7 +72,7 @@ class Glow(Flow):
     Args:
         image_shape: (C, H, W); H and W divisible by 2^levels.
         levels: L.
-        steps: K, steps of flow a level.
+        steps: K, steps of flow per level.
         width: channels of the conditioners.
         num_categories: grey levels of a pixel.
         dequantize: "uniform" or "variational" noise.
@@ -80,7 +80,7 @@ class Glow(Flow):
         samples: draws of the noise in the test, whose importance-weighted bound is `test/iw_bpd`.
         seed: of the frozen permutations.
 
-    In logs, `bpd` is the bound with one draw of the noise and `nll` the same in nats a picture; the
+    In logs, `bpd` is the bound with one draw of the noise and `nll` the same in nats per picture; the
     test also has `iw_bpd` with `samples` draws, and says how many in `iw_samples`.
     """
 
@@ -113,15 +113,15 @@ class Glow(Flow):
             UniformNoise() if dequantize == "uniform" else VariationalNoise(image_shape, num_categories)
         )
         shapes = level_shapes(image_shape, levels)
-        made = []
+        stacks = []
         for number, (channels, _, _) in enumerate(shapes):
             layers = [
                 layer
                 for k in reversed(range(steps))
                 for layer in step_of_flow(channels, width, seed + steps * number + k, self.context_features)
             ]
-            made.append(FlowStack([*layers, Squeeze()]))
-        self.scales = MultiScale(image_shape, made, shapes)
+            stacks.append(FlowStack([*layers, Squeeze()]))
+        self.scales = MultiScale(image_shape, stacks, shapes)
         to_numbers = Margins(image_shape, num_categories) if margins else Levels(num_categories, scale=2.0)
         self.stack = FlowStack([self.scales, to_numbers])
 

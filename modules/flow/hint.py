@@ -51,6 +51,9 @@ class RecursiveCoupling(FlowLayer):
             RecursiveCoupling(size, monotone, hidden, context) if size > 1 else None for size in self.sizes
         )
 
+    def extra_repr(self) -> str:
+        return f"sizes={self.sizes}"
+
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         h1, h2 = z.split(self.sizes, -1)
         theta = self.conditioner(h1, context)

@@ -27,13 +27,13 @@ from modules.flow.linear import LU, substitute
 
 
 class ImageLayer(FlowLayer):
-    """A layer of images."""
+    """Base of layers of images."""
 
     event_dims = 3
 
 
 class Squeeze(ImageLayer):
-    """Normalizing makes of each 2×2 block four channels."""
+    """Squeeze: normalizing makes four channels of each 2×2 block."""
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return F.pixel_shuffle(z, 2), self.zero_ladj(z)
@@ -88,6 +88,9 @@ class MultiScale(ImageLayer):
         if sum(map(math.prod, self.pieces)) != math.prod(self.image_shape):
             raise ValueError(f"The pieces {self.pieces} have not as many numbers as {self.image_shape}.")
 
+    def extra_repr(self) -> str:
+        return f"image_shape={self.image_shape}, pieces={self.pieces}"
+
     def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         left, total = [], self.zero_ladj(x)
         for piece, ladj in self.normalizing(x, context):
@@ -123,7 +126,7 @@ class MultiScale(ImageLayer):
 
 
 def piece_shapes(shapes: Sequence[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """What leaves after each level: half of the channels, at the last level all."""
+    """Shapes of what leaves after each level: half of the channels, at the last level all."""
     return [(c // 2, h, w) for c, h, w in shapes[:-1]] + [tuple(shapes[-1])]  # type: ignore[list-item]
 
 
@@ -164,6 +167,9 @@ class PeriodicConv(ImageLayer):
         weight[:, 0, 0] = 1
         self.weight = nn.Parameter(weight)
 
+    def extra_repr(self) -> str:
+        return f"image_shape={self.image_shape}, kernel={self.weight.shape[-1]}"
+
     def spectrum(self) -> Tensor:
         """(C, H, W) complex."""
         return torch.fft.fft2(self.weight, s=self.image_shape[1:])
@@ -184,6 +190,9 @@ class CausalConv(FlowLayer):
         super().__init__()
         require(1, kernel=kernel)
         self.weight = nn.Parameter(torch.eye(kernel)[0])
+
+    def extra_repr(self) -> str:
+        return f"kernel={len(self.weight)}"
 
     def matrix(self, length: int) -> Tensor:
         """(T, T) lower triangular."""

@@ -57,7 +57,7 @@ def fixed_point(
 
 
 def log_det(push: Push, h: Tensor) -> Tensor:
-    """log |det (I + J)|, exact: D tangents and one determinant an example."""
+    """log |det (I + J)|, exact: D tangents and one determinant per example."""
     eye = unit_vectors(h)
     return torch.linalg.slogdet(eye + push(eye)).logabsdet  # rows are J e_i: the transpose, same determinant
 
@@ -114,6 +114,9 @@ class Residual(FlowLayer):
         require(0, context=context)
         self.f = TangentMLP([features + context, *hidden, features], coefficient, "elu")
         self.estimator, self.terms, self.probes, self.stop = estimator, terms, probes, stop
+
+    def extra_repr(self) -> str:
+        return f"estimator={self.estimator!r}, terms={self.terms}, probes={self.probes}, stop={self.stop}"
 
     def ladj(self, h: Tensor, push: Push) -> Tensor:
         """log |det (I + J)| at h, (...)."""
@@ -176,10 +179,10 @@ class IResNet(Flow):
     ) -> None:
         super().__init__(event_shape, **training)
         require(1, blocks=blocks)
-        made: list[FlowLayer] = [
+        residuals: list[FlowLayer] = [
             Residual(
                 self.event_dim, hidden, coefficient, estimator, terms, probes, context=self.context_features
             )
             for _ in range(blocks)
         ]
-        self.stack = FlowStack([*made, Diagonal(self.event_dim)])
+        self.stack = FlowStack([*residuals, Diagonal(self.event_dim)])

@@ -11,7 +11,7 @@ A stack applies f_1, …, f_L to generate and goes back in reverse order; its Ja
 taken as printed, the "density" of two linear maps has a mass of 36. Jacobians are ∂f_i/∂z_j, newest factor
 leftmost.
 
-Shapes: h (..., D) for vectors, (B, C, H, W) for images; ladj has one number an example; context (..., E), or
+Shapes: h (..., D) for vectors, (B, C, H, W) for images; ladj has one number per example; context (..., E), or
 None. Any layer stacks with any other of the same shape.
 
 References: Papamakarios et al. 2021, arXiv:1912.02762; [UDL] 16.2; [GM] 3.12.
@@ -27,8 +27,8 @@ ValueAndLogDet = tuple[Tensor, Tensor]  # value, ladj
 
 
 class FlowLayer(nn.Module):
-    """Base of every layer. A layer writes `generate`, and either `normalize` or `inverse` alone: then
-    the log-determinant of the way back follows from that of the way there.
+    """Base of every layer. Subclasses define `generate`, and either `normalize` or `inverse` alone: then the
+    log-determinant of the inverse follows from that of `generate`.
     """
 
     event_dims = 1  # dimensions at the end that make one example: 3 for images
@@ -47,16 +47,16 @@ class FlowLayer(nn.Module):
         return z, -self.generate(z, context)[1]
 
     def zero_ladj(self, h: Tensor) -> Tensor:
-        """The ladj of a map that keeps volumes: a zero an example."""
+        """The ladj of a map that keeps volumes: one zero per example."""
         return h.new_zeros(h.shape[: h.ndim - self.event_dims])
 
     def expand_ladj(self, h: Tensor, ladj: Tensor) -> Tensor:
-        """A ladj that is the same for every example, one number, as one number an example."""
+        """A ladj that is the same for every example, repeated to one number per example."""
         return ladj.expand(h.shape[: h.ndim - self.event_dims])
 
 
 class Inverse(FlowLayer):
-    """A layer with its two directions exchanged: what was the fast way to score is now that to sample."""
+    """Inverse of a layer: its fast direction to score becomes the one to sample."""
 
     def __init__(self, layer: FlowLayer) -> None:
         super().__init__()

@@ -16,6 +16,7 @@ References: Kingma & Dhariwal 2018, arXiv:1807.03039 (LU); Tomczak & Welling 201
 (Householder); Hoogeboom et al. 2019, arXiv:1901.11137 (QR); [UDL] 16.3.1; [GM] 3.12.3; [BB] Thm 5.3.
 """
 
+from collections.abc import Sequence
 from typing import cast
 
 import torch
@@ -31,8 +32,12 @@ class Linear(FlowLayer):
     def __init__(self, features: int) -> None:
         super().__init__()
         require(1, features=features)
+        self.features = features
         self.weight = nn.Parameter(torch.eye(features))
         self.bias = nn.Parameter(torch.zeros(features))
+
+    def extra_repr(self) -> str:
+        return str(self.features)
 
     def matrix(self) -> Tensor:
         """Ω, (D, D)."""
@@ -61,6 +66,7 @@ class Diagonal(Linear):
     def __init__(self, features: int) -> None:
         nn.Module.__init__(self)
         require(1, features=features)
+        self.features = features
         self.log_scale = nn.Parameter(torch.zeros(features))
         self.bias = nn.Parameter(torch.zeros(features))
         self.register_buffer("sign", torch.ones(features))
@@ -116,6 +122,9 @@ class Triangular(Diagonal):
         self.upper = upper
         self.entries = nn.Parameter(torch.zeros(features * (features - 1) // 2))
 
+    def extra_repr(self) -> str:
+        return f"{self.features}, upper={self.upper}"
+
     def matrix(self) -> Tensor:
         return self.scale.diag() + strict(self.entries, len(self.bias), self.upper)
 
@@ -137,6 +146,9 @@ class Orthogonal(FlowLayer):
         reflections = features if reflections is None else reflections
         require(1, features=features, reflections=reflections)
         self.vectors = nn.Parameter(torch.randn(reflections, features))
+
+    def extra_repr(self) -> str:
+        return f"{self.vectors.shape[1]}, reflections={len(self.vectors)}"
 
     def matrix(self) -> Tensor:
         """(D, D)"""
@@ -165,6 +177,9 @@ class Permutation(FlowLayer):
         drawn = torch.randperm(features, generator=generator, device="cpu")
         self.register_buffer("order", torch.arange(features, device="cpu").flip(0) if reverse else drawn)
 
+    def extra_repr(self) -> str:
+        return f"order={abridged(self.order.tolist())}"
+
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
         return z.index_select(-1, self.order), self.zero_ladj(z)
 
@@ -184,6 +199,9 @@ class LU(Diagonal):
         self.upper = nn.Parameter(torch.zeros(half))
         generator = torch.Generator().manual_seed(seed)
         self.register_buffer("order", torch.randperm(features, generator=generator, device="cpu"))
+
+    def extra_repr(self) -> str:
+        return f"{self.features}, order={abridged(self.order.tolist())}"
 
     def factors(self) -> tuple[Tensor, Tensor]:
         """L and U + D, each (D, D)."""
@@ -216,6 +234,13 @@ class QR(Triangular):
 
     def solve(self, h: Tensor) -> Tensor:
         return substitute(super().matrix(), self.rotation.normalize(h)[0], upper=True)
+
+
+def abridged(order: Sequence[int], longest: int = 8) -> str:
+    """An order as it prints: whole, or its beginning and end."""
+    if len(order) <= longest:
+        return str(list(order))
+    return f"[{', '.join(map(str, order[:3]))}, …, {order[-1]}]"
 
 
 def strict(entries: Tensor, n: int, upper: bool) -> Tensor:

@@ -25,7 +25,7 @@ from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
 from modules.base import require
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
-from modules.flow.linear import Diagonal
+from modules.flow.linear import Diagonal, abridged
 from modules.flow.monotone import Affine, Gated, Monotone
 from modules.flow.spline import RationalQuadratic
 
@@ -59,6 +59,9 @@ class MaskedConditioner(nn.Module):
                 layer.weight *= layer.mask  # type: ignore[operator]
             self.layers[-1].weight.zero_()  # type: ignore[operator]
             self.layers[-1].bias.zero_()  # type: ignore[operator]
+
+    def extra_repr(self) -> str:
+        return f"order={abridged(self.order)}, num_params={self.num_params}"
 
     def weights(self) -> list[tuple[Tensor, Tensor]]:
         """Masked weight (out, in) and bias of every layer."""

@@ -43,6 +43,9 @@ class LogisticMixture(Monotone):
         self.components, self.num_params = components, 3 * components + 2
         self.register_buffer("starts", torch.linspace(-1, 1, components + 2)[1:-1], persistent=False)
 
+    def extra_repr(self) -> str:
+        return f"components={self.components}"
+
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         logits, means, log_sigmas, last = theta.split([self.components] * 3 + [2], -1)
         # scales are bounded: far out a conditioner's answers are large, and e to them no number any more; and
@@ -96,6 +99,9 @@ class SumOfSquares(Monotone):
         self.polynomials, self.degree = polynomials, degree
         self.num_params = polynomials * (degree + 1) + 1
 
+    def extra_repr(self) -> str:
+        return f"polynomials={self.polynomials}, degree={self.degree}"
+
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         a = theta[..., 1:].unflatten(-1, (self.polynomials, self.degree + 1))
         one = torch.zeros_like(a[..., :1, :])
@@ -139,6 +145,9 @@ class Integral(Monotone):
         self.hidden, self.num_params = hidden, 3 * hidden + 2
         even = torch.linspace(-1, 1, 2 * points + 1, dtype=torch.float64)
         self.register_buffer("knots", 8 * (3 * even).sinh() / math.sinh(3), persistent=False)
+
+    def extra_repr(self) -> str:
+        return f"hidden={self.hidden}, knots={len(self.knots)}"
 
     def log_integrand(self, u: Tensor, theta: Tensor) -> Tensor:
         """n(u), u (Q,), θ (..., k) -> (..., Q)."""

@@ -2,7 +2,7 @@ r"""Monotone maps: increasing functions of one number, the g of elementwise, cou
 
     x = g(z; θ),    log |∂g/∂z|,    θ = k numbers for every coordinate
 
-A map is written without parameters of its own: whoever uses it brings θ, as free numbers (`Elementwise`),
+A map has no parameters of its own: a layer gives it θ, as free numbers (`Elementwise`),
 from the other half (`Coupling`), from the coordinates before (`MAF`, `IAF`). At θ = 0 each is the identity
 unless it says otherwise, so a conditioner that ends in zeros starts there.
 
@@ -22,7 +22,8 @@ from modules.flow.layer import FlowLayer, ValueAndLogDet, increasing_root
 
 
 class Monotone(nn.Module):
-    """Base: a map writes `generate`, and `normalize` where its inverse has a closed form; else it is solved.
+    """Base of monotone maps. Subclasses define `generate`, and `normalize` where the inverse has a closed
+    form; else it is solved.
 
     Attributes:
         num_params: k, numbers of θ.
@@ -41,7 +42,7 @@ class Monotone(nn.Module):
 
 
 class InverseMonotone(Monotone):
-    """A map with its directions exchanged: for those whose closed form is to be used on data."""
+    """Inverse of a map: for those whose closed form is to be used on data."""
 
     def __init__(self, monotone: Monotone) -> None:
         super().__init__()
@@ -55,7 +56,7 @@ class InverseMonotone(Monotone):
 
 
 def soft_clamp(raw: Tensor, bound: float = 5.0) -> Tensor:
-    """A logarithm of a scale kept within ±bound, and nearly as it was where it is small."""
+    """Logarithm of a scale, kept within ±bound and nearly unchanged where it is small."""
     return bound * (raw / bound).tanh()
 
 
@@ -71,6 +72,9 @@ class Affine(Monotone):
         super().__init__()
         require(1e-3, bound=1.0 if bound is None else bound)
         self.bound = bound
+
+    def extra_repr(self) -> str:
+        return f"bound={self.bound}"
 
     def shift_and_scale(self, theta: Tensor) -> tuple[Tensor, Tensor]:
         """t and s, each (...)."""
@@ -129,6 +133,9 @@ class LeakyReLU(Monotone):
         require(1e-6, negative_slope=negative_slope)
         self.negative_slope = negative_slope
 
+    def extra_repr(self) -> str:
+        return f"negative_slope={self.negative_slope}"
+
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         slope = torch.where(z < 0, torch.full_like(z, self.negative_slope), torch.ones_like(z))
         return z * slope, slope.log()
@@ -159,6 +166,9 @@ class Elementwise(FlowLayer):
         self.of_context = nn.Linear(context, features * monotone.num_params, bias=False) if context else None
         if self.of_context is not None:
             nn.init.zeros_(self.of_context.weight)
+
+    def extra_repr(self) -> str:
+        return str(len(self.theta))
 
     def parameters_for(self, h: Tensor, context: Tensor | None) -> Tensor:
         """θ (..., D, k)"""

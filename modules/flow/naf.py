@@ -42,6 +42,9 @@ class NeuralMonotone(Monotone):
         self.units, self.num_params = units, units * units + 5 * units
         self.register_buffer("starts", torch.linspace(-1, 1, units + 2)[1:-1], persistent=False)
 
+    def extra_repr(self) -> str:
+        return f"units={self.units}"
+
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         k = self.units
         log_a, b, mixing, log_c, d, last = theta.split([k, k, k * k, k, k, k], -1)

@@ -20,15 +20,18 @@ from modules.flow.layer import FlowLayer, ValueAndLogDet
 
 
 class PerChannel(FlowLayer):
-    """What both share: statistics of a feature or channel, and how often it counts."""
+    """Base of both: statistics of each feature or channel."""
 
     def __init__(self, features: int, event_dims: int = 1) -> None:
         super().__init__()
         require(1, features=features)
         self.features, self.event_dims = features, event_dims
 
+    def extra_repr(self) -> str:
+        return f"{self.features}, event_dims={self.event_dims}"
+
     def broadcast(self, values: Tensor) -> Tensor:
-        """(C,) as it multiplies h."""
+        """(C,) in a shape that multiplies h."""
         return values.reshape(-1, *[1] * (self.event_dims - 1))
 
     def moments(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -39,12 +42,15 @@ class PerChannel(FlowLayer):
         return mean, all_reduce_sum((rows - mean[:, None]).square().sum(1)) / count
 
     def times(self, x: Tensor) -> int:
-        """How many numbers of an example a channel has: H·W of images."""
+        """Numbers per channel in one example: H·W of images."""
         return math.prod(x.shape[-(self.event_dims - 1) :]) if self.event_dims > 1 else 1
 
 
 class ActNorm(PerChannel):
-    """2 C numbers. `initialised` is kept with the weights: a loaded layer does not set itself again."""
+    """Scale and shift of each channel, 2 C numbers.
+
+    `initialised` is kept with the weights: a loaded layer does not set itself again.
+    """
 
     initialised: Tensor
 
@@ -74,7 +80,7 @@ class ActNorm(PerChannel):
 
 
 class BatchNorm(PerChannel):
-    """In training the numbers of an example depend on its batch: only `eval` mode is a density."""
+    """Batch normalisation: in training each example depends on its batch; only `eval` mode is a density."""
 
     running_mean: Tensor
     running_var: Tensor

@@ -26,7 +26,7 @@ from modules.flow.layer import FlowLayer, FlowStack, Inverse, ValueAndLogDet, in
 
 
 class Planar(FlowLayer):
-    """2 D + 1 numbers. `constrained=False` shows what happens else: two points go to the same place.
+    """Planar layer, 2 D + 1 numbers. With `constrained=False` two points may go to the same place.
 
     With a context (E > 0) the numbers depend linearly on it: an amortised posterior.
     """
@@ -42,6 +42,9 @@ class Planar(FlowLayer):
             self.theta[:features] *= 0.1
             if self.of_context is not None:
                 self.of_context.weight.zero_()
+
+    def extra_repr(self) -> str:
+        return f"{self.features}, constrained={self.constrained}"
 
     def parts(self, context: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """û (..., D), w (..., D), b (...)."""
@@ -74,7 +77,7 @@ class Planar(FlowLayer):
 
 
 class Radial(FlowLayer):
-    """D + 2 numbers: the centre z0, and raw α and β. With a context they depend linearly on it."""
+    """Radial layer, D + 2 numbers: the centre z0, raw α and β. With a context they depend linearly on it."""
 
     def __init__(self, features: int, context: int = 0) -> None:
         super().__init__()
@@ -86,6 +89,9 @@ class Radial(FlowLayer):
         self.of_context = nn.Linear(context, features + 2, bias=False) if context else None
         if self.of_context is not None:
             nn.init.zeros_(self.of_context.weight)
+
+    def extra_repr(self) -> str:
+        return str(len(self.centre))
 
     @property
     def alpha(self) -> Tensor:
@@ -147,6 +153,6 @@ class PlanarFlow(Flow):
 
 
 class RadialFlow(PlanarFlow):
-    """The same of radial layers."""
+    """L radial layers, as in `PlanarFlow`."""
 
     layer = Radial

@@ -1,4 +1,4 @@
-r"""A flow as the posterior of a latent variable model: what a diagonal Gaussian cannot bend to, it can.
+r"""A flow as the posterior of a latent variable model: it bends where a diagonal Gaussian cannot.
 
     z_0 = μ + σ ⊙ ε,  z_l = f_l(z_{l−1}; context),  log q(z_L) = log q_0(z_0) − Σ_l log |det J_{f_l}(z_{l−1})|
     ELBO = E_ε [log p(x, z_L) − log q(z_L)] ≤ log p(x)

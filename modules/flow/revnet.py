@@ -30,6 +30,9 @@ class ReversibleBlock(FlowLayer):
         self.sizes = halves(features)
         self.f1, self.f2 = f1, f2
 
+    def extra_repr(self) -> str:
+        return f"sizes={self.sizes}"
+
     @classmethod
     def of_vectors(cls, features: int, hidden: Sequence[int] = (64,)) -> "ReversibleBlock":
         first, second = halves(features)
@@ -89,7 +92,7 @@ class Rerun(torch.autograd.Function):
     def backward(ctx: Any, *grads: Tensor) -> tuple[Any, ...]:
         grad, grad_ladj = grads
         (h,) = ctx.saved_tensors
-        found: dict[int, Tensor] = {}
+        gradients: dict[int, Tensor] = {}
         for layer in reversed(ctx.layers):
             there, back = (layer.generate, layer.normalize)
             if not ctx.generating:
@@ -105,5 +108,5 @@ class Rerun(torch.autograd.Function):
             for parameter, g in zip(own, rest, strict=True):
                 if g is not None:
                     key = id(parameter)
-                    found[key] = found[key] + g if key in found else g
-        return (None, None, None, grad, *(found.get(id(p)) for p in ctx.parameters))
+                    gradients[key] = gradients[key] + g if key in gradients else g
+        return (None, None, None, grad, *(gradients.get(id(p)) for p in ctx.parameters))

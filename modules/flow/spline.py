@@ -31,8 +31,8 @@ from modules.flow.monotone import Monotone
 LEAST = 1e-3  # of a width or height, as a share of all; and of a slope
 
 
-class RationalQuadratic(Monotone):
-    """Monotone rational-quadratic spline.
+class Spline(Monotone):
+    """Base of splines.
 
     Args:
         bins: K.
@@ -43,7 +43,18 @@ class RationalQuadratic(Monotone):
         super().__init__()
         require(1, below=1 / LEAST, bins=bins)
         require(1e-3, bound=bound)
-        self.bins, self.bound, self.num_params = bins, float(bound), 3 * bins - 1
+        self.bins, self.bound = bins, float(bound)
+
+    def extra_repr(self) -> str:
+        return f"bins={self.bins}, bound={self.bound}"
+
+
+class RationalQuadratic(Spline):
+    """Monotone rational-quadratic spline."""
+
+    def __init__(self, bins: int = 8, bound: float = 4.0) -> None:
+        super().__init__(bins, bound)
+        self.num_params = 3 * bins - 1
         self.slope_offset = math.log(math.expm1(1 - LEAST))  # softplus of it, with the least slope, is 1
 
     def knots(self, theta: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -59,14 +70,12 @@ class RationalQuadratic(Monotone):
         return rational_quadratic_inverse(x, *self.knots(theta))
 
 
-class Cubic(Monotone):
+class Cubic(Spline):
     """Monotone cubic spline; its inverse is solved."""
 
     def __init__(self, bins: int = 8, bound: float = 4.0) -> None:
-        super().__init__()
-        require(1, below=1 / LEAST, bins=bins)
-        require(1e-3, bound=bound)
-        self.bins, self.bound, self.num_params = bins, float(bound), 2 * bins + 2
+        super().__init__(bins, bound)
+        self.num_params = 2 * bins + 2
 
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         raw_widths, raw_heights, ends = theta.split([self.bins, self.bins, 2], -1)

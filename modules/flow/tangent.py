@@ -41,6 +41,9 @@ class Lipschitz(nn.Linear):
         self.coefficient, self.steps = coefficient, steps
         self.register_buffer("u", F.normalize(torch.ones(inputs) + 0.1 * torch.randn(inputs), dim=0))
 
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, coefficient={self.coefficient}"
+
     def norm(self) -> Tensor:
         """The largest singular value of the weight."""
         with torch.no_grad():
@@ -108,6 +111,9 @@ class TangentMLP(nn.Module):
                 for i, o in pairwise(sizes)
             ]
         )
+
+    def extra_repr(self) -> str:
+        return f"activation={self.activation!r}"
 
     def matrices(self) -> list[tuple[Tensor, Tensor]]:
         """Weight and bias of every layer, as they are used."""

@@ -19,7 +19,7 @@ from modules.base import require
 
 @dataclass(frozen=True)
 class Detector:
-    """What clean data say.
+    """Thresholds from clean data.
 
     Attributes:
         mean_nll: H, nats.
@@ -59,7 +59,7 @@ def bootstrap(clean: Tensor, odd: Tensor, draws: int = 500, seed: int = 0) -> fl
     over = (odd[None] > clean[:, None]).double() + 0.5 * (odd[None] == clean[:, None])  # (N, M)
 
     def counts(size: int) -> Tensor:
-        """How often each example is drawn, (draws, size)."""
+        """Number of times each example is drawn, (draws, size)."""
         chosen = torch.randint(size, (draws, size), generator=generator)
         return torch.zeros(draws, size, dtype=torch.float64).scatter_add_(
             1, chosen, torch.ones(draws, size, dtype=torch.float64)

@@ -25,19 +25,22 @@ class SingleCoupling(FlowLayer):
         super().__init__()
         self.layer, self.coordinate = layer, coordinate
 
+    def extra_repr(self) -> str:
+        return f"coordinate={self.coordinate}"
+
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
-        return self.changed(z, self.layer.monotone.generate, context)
+        return self.change(z, self.layer.monotone.generate, context)
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
-        return self.changed(x, self.layer.monotone.normalize, context)
+        return self.change(x, self.layer.monotone.normalize, context)
 
-    def changed(self, h: Tensor, apply, context: Tensor | None) -> ValueAndLogDet:
+    def change(self, h: Tensor, apply, context: Tensor | None) -> ValueAndLogDet:
         d = self.coordinate  # θ_d does not depend on h_d, so it is the same in both directions
         value, slope = apply(h[..., d], self.layer.conditioner(h, context)[..., d, :])
         return h.index_copy(-1, h.new_tensor([d]).long(), value[..., None]), slope
 
 
 def couplings(layer: MaskedAutoregressive, ascending: bool) -> FlowStack:
-    """The D couplings of a layer in natural order, applied 1 → D or D → 1."""
+    """D couplings of one layer in natural order, applied 1 → D or D → 1."""
     order = list(range(layer.conditioner.features))
     return FlowStack([SingleCoupling(layer, d) for d in (order if ascending else order[::-1])])

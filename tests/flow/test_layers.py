@@ -255,6 +255,30 @@ def test_from_the_identity_symmetric_data_give_affine_couplings_no_shift(init_st
     )
 
 
+PRINTED = {
+    "Permutation(order=[3, 2, 1, 0])": lambda: linear.Permutation(4, reverse=True),
+    "Permutation(order=[15, 14, 13, …, 0])": lambda: linear.Permutation(16, reverse=True),
+    "LU(1, order=[0])": lambda: linear.LU(1),
+    "Orthogonal(3, reflections=2)": lambda: linear.Orthogonal(3, 2),
+    "MaskedConditioner(\n  order=[2, 1, 0], num_params=2": lambda: maf.MaskedConditioner(3, 2, (4,), True),
+    "Coupling(\n  kept=3, changed=2, flip=True": lambda: coupling.Coupling.of_vectors(
+        5, monotone.Affine(), (4,), flip=True
+    ),
+    "MaskedCoupling(\n  mask=(1, 3, 3), kept=5": lambda: coupling.MaskedCoupling(
+        coupling.checkerboard((1, 3, 3)), monotone.Affine(), torch.nn.Identity()
+    ),
+    "PiecewiseLinear(bins=5)": lambda: bins.PiecewiseLinear(5),
+    "RationalQuadratic(bins=6, bound=3.0)": lambda: spline.RationalQuadratic(6, 3),
+    "LogisticMixture(components=3)": lambda: mixture.LogisticMixture(3),
+    "LeakyReLU(negative_slope=0.2)": lambda: monotone.LeakyReLU(0.2),
+}
+
+
+@pytest.mark.parametrize("text", PRINTED)
+def test_layers_print_their_sizes_and_orders(text: str) -> None:
+    assert repr(PRINTED[text]()).startswith(text)
+
+
 def test_an_init_std_below_zero_is_refused() -> None:
     with pytest.raises(ValueError, match=r"init_std is -0.1"):
         coupling.RealNVP(init_std=-0.1)
