@@ -137,7 +137,7 @@ def coverage(student: Flow, teacher: Flow, count: int = 2000, seed: int = 98) ->
 
 
 def network_calls(model: Flow) -> int:
-    """Evaluations of all layers' networks to draw one sample: D per layer of a MAF, one per layer of an IAF."""
+    """Evaluations of all networks to draw one sample: D per layer of a MAF, one per layer of an IAF."""
     model, asked = deepcopy(model), 0
 
     def counted(g: Any) -> Any:
