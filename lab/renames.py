@@ -55,6 +55,9 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     # convolution
     # graph
     # latent
+    "modules.latent.denoising.DenoisingAutoencoder": {"damage": "corruption"},
+    "modules.latent.gtm.GTM": {"bumps": "num_basis", "places": "grid_size"},
+    "modules.latent.variance.VarianceVAE": {"least_sigma": "min_sigma"},
     # flow
     "modules.flow.coupling.RealNVP": {"start": "init_std"},
     # adversarial

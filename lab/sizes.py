@@ -26,7 +26,7 @@ from lab.experiments import Experiment, find
 from lab.parser import Parser
 from modules.base import Module
 from modules.flow.flow import Flow
-from modules.latent.em import EMDensity, choose
+from modules.latent.em import EMDensity, compare_sizes
 
 SIZES = ("components", "factors", "states", "layers")
 MOST = 50
@@ -69,7 +69,7 @@ def run(args: list[str]) -> None:
 
 
 def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[str, Any]]:
-    """A row of `modules.latent.em.choose` for each size; a size that cannot be is left out.
+    """A row of `modules.latent.em.compare_sizes` for each size; a size that cannot be is left out.
 
     Args:
         own: path, columns and length of the reader's table, as far as they are said.
@@ -116,7 +116,7 @@ def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[st
         ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # that a large model collapses, its likelihood tells
-        return choose(models, whole(data.train_set), whole(data.val_set), steps)
+        return compare_sizes(models, whole(data.train_set), whole(data.val_set), steps)
 
 
 def grown(size: int, flow: Flow, x: Tensor, held_out: Tensor, steps: int, rate: float) -> dict[str, Any]:

@@ -263,7 +263,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "data_size": beside(100, beta=3.0), "free_bits": refused(0.5),
         "free_bits_per": refused("datum", free_bits=0.1)},
     "TextVAE": {"vocab_size": 4, "embedding": 3, "width": 4, "event_shape": (5,)},
-    "VarianceVAE": {"variance": "network", "least_sigma": 0.9, "sigma": 0.5,
+    "VarianceVAE": {"variance": "network", "min_sigma": 0.9, "sigma": 0.5,
         "decoder": refused("bernoulli"), "learn_sigma": refused(False)},
     "DenoisingAutoencoder": {
         "event_shape": (4,), "latent_dim": 3, "hidden": [5], "activation": "tanh", "decoder": "gaussian",
@@ -278,7 +278,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "LinearGaussian": {"factors": 3},
     "PPCA": {"closed_form": True},
     "PCA": {"factors": 3, "restarts": refused(3), "trial_steps": refused(0)},
-    "GTM": {"bumps": 3, "places": 6},
+    "GTM": {"num_basis": 3, "grid_size": 6},
     "HMM": {
         "states": 3, "emission": Other("gaussian-full", member=1), "vocab_size": 4,
         "num_features": Other(2, member=1),

@@ -348,7 +348,7 @@ MEMBERS: dict[str, list[Member]] = {
         coder(VECTOR | CODES | {"flow": flow, "flow_hidden": [4], "context": 3}) for flow in ("iaf", "planar")
     ],
     "modules.latent.gtm.GTM": [
-        density(VECTOR | {"bumps": 2, "places": 5, "floor": 0.01, "restarts": 2}, "plane")
+        density(VECTOR | {"num_basis": 2, "grid_size": 5, "floor": 0.01, "restarts": 2}, "plane")
     ],
     "modules.latent.hmm.HMM": [
         language({"states": 2, "emission": "categorical", "vocab_size": 3, "restarts": 2}, next_token=False),

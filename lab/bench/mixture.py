@@ -22,7 +22,7 @@ def measure(quick: bool = False) -> list[Row]:
     rows = []
     for kind in ("full", "diag"):
         model = GaussianMixture((features,), components, kind, floor=1e-6)  # type: ignore[arg-type]
-        model.begin(x, generator)
+        model.initialize(x, generator)
         start = {name: buffer.clone() for name, buffer in model.named_buffers()}
         precision = torch.linalg.inv(model.gaussians.matrices)
 

@@ -35,7 +35,7 @@ from modules.adversarial.losses import LeastSquares
 from modules.adversarial.players import Players, Turn
 from modules.adversarial.translation import patch_judge
 from modules.base import BatchShard, Mean, Split, require
-from modules.latent.conv_vae import small_side
+from modules.latent.conv_vae import downsampled_size
 
 Content = Literal["identity", "before", "none"]
 
@@ -124,7 +124,7 @@ class CycleGAN(Players):
         require(0, history=history, discriminator_rate=discriminator_rate or 0)
         if content not in ("identity", "before", "none"):
             raise ValueError(f"content is {content!r}: it must be identity, before or none.")
-        if min(small_side(image_shape, 2)) < 2:  # a mirror needs a second row
+        if min(downsampled_size(image_shape, 2)) < 2:  # a mirror needs a second row
             raise ValueError(f"image_shape is {list(image_shape)}: the sides must be at least 8.")
         super().__init__(
             _measures={name: Mean() for name in ("d", "g", "cycle", "l1_there", "l1_back")}, **training

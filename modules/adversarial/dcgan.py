@@ -25,7 +25,7 @@ from torch import Tensor, nn
 from modules.adversarial.diversity import MinibatchStd, packed
 from modules.adversarial.game import Game
 from modules.base import require
-from modules.latent.conv_vae import small_side
+from modules.latent.conv_vae import downsampled_size
 
 BatchNorm = nn.BatchNorm1d | nn.BatchNorm2d
 
@@ -36,7 +36,7 @@ def sides(image_shape: Sequence[int], halvings: int) -> list[tuple[int, int]]:
     Raises:
         ValueError: `image_shape` is no (C, H, W), or a side of one pixel is left to be halved.
     """
-    found = [small_side(image_shape, 0)]
+    found = [downsampled_size(image_shape, 0)]
     for _ in range(halvings):
         height, width = found[-1]
         if min(height, width) < 2:

@@ -36,7 +36,7 @@ from modules.adversarial.players import Players, Turn
 from modules.adversarial.translation import gradient_energy
 from modules.base import BatchShard, Mean, Split, require
 from modules.convolution.cnn2d import CNN2d
-from modules.latent.conv_vae import small_side
+from modules.latent.conv_vae import downsampled_size
 
 MIDDLE = 7  # layers of the classifier up to the ReLU of its second block
 
@@ -124,8 +124,8 @@ class SuperResolution(Players):
         if pixels == perceptual == adversarial == 0:
             raise ValueError("pixels, perceptual and adversarial are all 0: there would be nothing to learn.")
         doublings = factor.bit_length() - 1
-        small_side(image_shape, doublings)
-        small_side(image_shape, len(judge))
+        downsampled_size(image_shape, doublings)
+        downsampled_size(image_shape, len(judge))
         names = ("p", "c", "d", "g", "psnr", "psnr_plain", "psnr_bicubic", "energy", "energy_plain", "acc")
         super().__init__(_measures={name: Mean() for name in names}, **training)
         self.factor, self.warmup, self.game = factor, warmup, NonSaturating()

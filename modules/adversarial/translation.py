@@ -34,7 +34,7 @@ from modules.adversarial.dcgan import initialise
 from modules.adversarial.losses import LOSSES
 from modules.adversarial.players import Players, Turn
 from modules.base import BatchShard, Mean, Split, require
-from modules.latent.conv_vae import small_side
+from modules.latent.conv_vae import downsampled_size
 
 
 class UNetGenerator(nn.Module):
@@ -128,7 +128,7 @@ class Pix2Pix(Players):
         require(1, widths=widths, judge_width=judge_width)
         require(0, content=content, adversarial=adversarial, noise=noise, halvings=halvings)
         require(0, discriminator_rate=discriminator_rate or 0)
-        side = min(small_side(image_shape, len(widths)))
+        side = min(downsampled_size(image_shape, len(widths)))
         if content == adversarial == 0:
             raise ValueError("content and adversarial are both 0: the generator would have nothing to learn.")
         if halvings and min(image_shape[1:]) >> halvings < 3:

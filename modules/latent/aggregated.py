@@ -50,18 +50,18 @@ class AggregatedPosterior:
         centred = self.mean - mean
         return mean, self.log_var.exp().mean(0).diag() + centred.T @ centred / len(self.mean)
 
-    def each(self, z: Tensor) -> Tensor:
+    def log_conditionals(self, z: Tensor) -> Tensor:
         """log q(z_sj | x_n), (S, N, K)."""
         squares = (z[:, None] - self.mean).square() * (-self.log_var).exp()
         return -0.5 * (LOG_2PI + self.log_var + squares)
 
     def log_prob(self, z: Tensor) -> Tensor:
         """log q(z), (S,), over all N."""
-        return self.each(z).sum(2).logsumexp(1) - math.log(len(self.mean))
+        return self.log_conditionals(z).sum(2).logsumexp(1) - math.log(len(self.mean))
 
-    def log_margins(self, z: Tensor) -> Tensor:
+    def log_marginals(self, z: Tensor) -> Tensor:
         """log q(z_j) of each dimension, (S, K)."""
-        return self.each(z).logsumexp(1) - math.log(len(self.mean))
+        return self.log_conditionals(z).logsumexp(1) - math.log(len(self.mean))
 
     def decomposition(
         self, samples: int = 1000, generator: torch.Generator | None = None
@@ -72,7 +72,7 @@ class AggregatedPosterior:
         z = self.mean[chosen] + (0.5 * self.log_var[chosen]).exp() * noise
         squares = (z - self.mean[chosen]).square() * (-self.log_var[chosen]).exp()
         own = -0.5 * (LOG_2PI + self.log_var[chosen] + squares).sum(1)
-        each = self.each(z)
+        each = self.log_conditionals(z)
         joint, margins = (part.logsumexp(1) - math.log(len(self.mean)) for part in (each.sum(2), each))
         prior = -0.5 * (LOG_2PI + z.square())
         return {
@@ -86,7 +86,7 @@ class AggregatedPosterior:
 def weighted_log_q(mean: Tensor, log_var: Tensor, z: Tensor, data: int) -> Tensor:
     """log q(z) (S,) by a mini-batch of M codes out of `data` = N: log 1/(NM) Σ_m q(z|x_m)."""
     batch = AggregatedPosterior(mean, log_var)
-    return batch.each(z).sum(2).logsumexp(1) - math.log(data * len(mean))
+    return batch.log_conditionals(z).sum(2).logsumexp(1) - math.log(data * len(mean))
 
 
 def stratified_weights(batch: int, data: int) -> Tensor:
@@ -99,11 +99,11 @@ def stratified_weights(batch: int, data: int) -> Tensor:
 
 def stratified_q(mean: Tensor, log_var: Tensor, z: Tensor, data: int) -> Tensor:
     """q(z) (S,) by a mini-batch whose first datum is the one that z was drawn for; the others are any."""
-    each = AggregatedPosterior(mean, log_var).each(z).sum(2).exp()
+    each = AggregatedPosterior(mean, log_var).log_conditionals(z).sum(2).exp()
     return each @ stratified_weights(len(mean), data).to(each)
 
 
-def gaussian_parts(noise: Tensor, covariance: Tensor) -> dict[str, Tensor]:
+def gaussian_decomposition(noise: Tensor, covariance: Tensor) -> dict[str, Tensor]:
     """The parts for a code that is normal as a whole: z = A x + noise of diagonal variances, x normal.
 
     Args:

@@ -19,9 +19,9 @@ References: Bowman et al. 2016, arXiv:1511.06349; Chen et al. 2017, Variational 
 arXiv:1611.02731; Gulrajani et al. 2017, PixelVAE, arXiv:1611.05013; [GM] §3.11.1.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, cast, get_args
 
 import torch
 import torch.nn.functional as F
@@ -39,7 +39,7 @@ from modules.trace import Step
 Kind = Literal["order1", "made", "pixelcnn", "gru"]
 
 
-def shifted(x: Tensor) -> Tensor:
+def shift_right(x: Tensor) -> Tensor:
     """x (N, D) -> what stands before each entry, 0 before the first."""
     return F.pad(x, (1, 0))[:, :-1]
 
@@ -55,7 +55,7 @@ class Order1(nn.Module):
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         alone, after = self.network(z).chunk(2, -1)  # (N, D) each
-        return alone + after * shifted(x)
+        return alone + after * shift_right(x)
 
 
 class MADEDecoder(nn.Module):
@@ -72,13 +72,13 @@ class MADEDecoder(nn.Module):
         self.layers = nn.ModuleList(
             MaskedLinear(i, o, mask) for (i, o), mask in zip(pairwise(widths), masks, strict=True)
         )
-        self.told = nn.ModuleList(nn.Linear(latent_dim, o, bias=False) for o in widths[1:])
+        self.condition = nn.ModuleList(nn.Linear(latent_dim, o, bias=False) for o in widths[1:])
         self.activation = activation()
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         h = x
-        for i, (layer, told) in enumerate(zip(self.layers, self.told, strict=True)):
-            h = layer(h if i == 0 else self.activation(h)) + told(z)
+        for i, (layer, condition) in enumerate(zip(self.layers, self.condition, strict=True)):
+            h = layer(h if i == 0 else self.activation(h)) + condition(z)
         return h
 
 
@@ -91,13 +91,13 @@ class PixelDecoder(nn.Module):
             raise ValueError(f"image_shape is {list(image_shape)}: pixelcnn reads (1, height, width).")
         self.image_shape = tuple(image_shape)
         self.first = MaskedConv2d(1, channels, (5, 5), (2, 2), "A")
-        self.told = nn.Linear(latent_dim, channels * image_shape[1] * image_shape[2])
+        self.condition = nn.Linear(latent_dim, channels * image_shape[1] * image_shape[2])
         self.blocks = nn.ModuleList(ResidualBlock(channels, 3, 0, 1) for _ in range(blocks))
         self.last = nn.Conv2d(channels, 1, 1)
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         h = self.first(x.reshape(-1, *self.image_shape))
-        h = h + self.told(z).reshape(h.shape)
+        h = h + self.condition(z).reshape(h.shape)
         for block in self.blocks:
             h = block(h, FULL_PASS)
         return cast(Tensor, self.last(F.relu(h))).flatten(1)
@@ -114,7 +114,7 @@ class GRUDecoder(nn.Module):
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         inputs = torch.cat(
-            [shifted(x)[..., None], z[:, None].expand(-1, x.shape[1], -1)], -1
+            [shift_right(x)[..., None], z[:, None].expand(-1, x.shape[1], -1)], -1
         )  # (N, D, 1 + K)
         h, _ = self.gru(inputs, torch.tanh(self.start(z))[None])
         return cast(Tensor, self.last(h)).squeeze(-1)
@@ -135,6 +135,8 @@ class AutoregressiveVAE(VAE):
         >>> vae.sample(3).shape
         torch.Size([3, 32])
     """
+
+    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {"decoder.told": "decoder.condition"}
 
     def __init__(
         self,
@@ -179,7 +181,7 @@ class AutoregressiveVAE(VAE):
         flat = in_rows(x)
         return bernoulli_log_prob(flat, self.logits(flat.expand(*z.shape[:-1], -1), z))
 
-    def walk(self, z: Tensor, choose: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
+    def generate(self, z: Tensor, choose: Callable[[Tensor], Tensor]) -> tuple[Tensor, Tensor]:
         """Bit after bit, each chosen from its probability: z (..., K) -> bits and probabilities (..., D)."""
         x = z.new_zeros(*z.shape[:-1], self.event_dim)
         probabilities = torch.zeros_like(x)
@@ -194,13 +196,13 @@ class AutoregressiveVAE(VAE):
 
         The mean of p(x|z) itself would be an average over all 2^D pictures.
         """
-        _, probabilities = self.walk(z, lambda p: (p > 0.5).to(z))
+        _, probabilities = self.generate(z, lambda p: (p > 0.5).to(z))
         return probabilities.reshape(*z.shape[:-1], *self.event_shape)
 
     def observation_step(
         self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any
     ) -> Step:
-        x, probabilities = self.walk(z, lambda p: bernoulli(p, generator))
+        x, probabilities = self.generate(z, lambda p: bernoulli(p, generator))
         values = {"x": x.reshape(x_mean.shape), "probability": probabilities.reshape(x_mean.shape)}
         return Step(
             "Toss one coin after the other; each knows those before it.", values, r"x_i\sim p(x_i|x_{<i},z)"

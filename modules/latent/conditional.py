@@ -59,7 +59,7 @@ class CVAE(ClassConditional, VAE):
         return torch.cat([numbers, one_hot.expand(*numbers.shape[:-1], -1)], -1)
 
     def encode_parameters(self, x: Tensor, y: Tensor | None = None, **given: Any) -> tuple[Tensor, Tensor]:
-        mean, log_var = self.encoder(self.concat_class(self.flat(x), y)).chunk(2, dim=-1)
+        mean, log_var = self.encoder(self.concat_class(self.flatten(x), y)).chunk(2, dim=-1)
         return mean, log_var
 
     def outputs(self, z: Tensor, y: Tensor | None = None, **given: Any) -> Tensor:

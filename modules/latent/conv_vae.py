@@ -22,7 +22,7 @@ from modules.base import require, require_picture
 from modules.latent.vae import VAE, AnyLeading
 
 
-def downward(
+def downsampling(
     image_shape: Sequence[int], channels: Sequence[int], activation: type[nn.Module]
 ) -> nn.Sequential:
     """x (B, D) -> maps (B, C, H / 2^L, W / 2^L) by L strided convolutions."""
@@ -32,15 +32,17 @@ def downward(
     return nn.Sequential(*layers)
 
 
-def upward(image_shape: Sequence[int], channels: Sequence[int], activation: type[nn.Module]) -> nn.Sequential:
-    """Maps (B, C, H / 2^L, W / 2^L) -> (B, colours, H, W), the mirror of `downward`."""
+def upsampling(
+    image_shape: Sequence[int], channels: Sequence[int], activation: type[nn.Module]
+) -> nn.Sequential:
+    """Maps (B, C, H / 2^L, W / 2^L) -> (B, colours, H, W), the mirror of `downsampling`."""
     layers: list[nn.Module] = []
     for inputs, outputs in pairwise([*reversed(channels), image_shape[0]]):
         layers += [nn.ConvTranspose2d(inputs, outputs, 4, stride=2, padding=1), activation()]
     return nn.Sequential(*layers[:-1])
 
 
-def small_side(image_shape: Sequence[int], halvings: int) -> tuple[int, int]:
+def downsampled_size(image_shape: Sequence[int], halvings: int) -> tuple[int, int]:
     """Rows and columns after so many halvings.
 
     Raises:
@@ -80,18 +82,18 @@ class ConvVAE(VAE):
     ) -> None:
         self.image_shape, self.channels = tuple(image_shape), list(channels)
         require(1, channels=channels)
-        self.small = small_side(image_shape, len(self.channels))
+        self.small = downsampled_size(image_shape, len(self.channels))
         super().__init__(self.image_shape, latent_dim, hidden, **model)
 
     def networks(self, hidden: list[int], activation: type[nn.Module]) -> tuple[nn.Module, nn.Module]:
         maps = (self.channels[-1], *self.small)
         sizes = [maps[0] * maps[1] * maps[2], *hidden]
-        encoder = downward(self.image_shape, self.channels, activation).append(nn.Flatten())
+        encoder = downsampling(self.image_shape, self.channels, activation).append(nn.Flatten())
         for inputs, outputs in pairwise(sizes):
             encoder.extend([nn.Linear(inputs, outputs), activation()])
         encoder.append(nn.Linear(sizes[-1], 2 * self.latent_dim))
         decoder = nn.Sequential()
         for inputs, outputs in pairwise([self.latent_dim, *reversed(sizes)]):
             decoder.extend([nn.Linear(inputs, outputs), activation()])
-        decoder.append(nn.Unflatten(1, maps)).extend(upward(self.image_shape, self.channels, activation))
+        decoder.append(nn.Unflatten(1, maps)).extend(upsampling(self.image_shape, self.channels, activation))
         return encoder, AnyLeading(decoder.append(nn.Flatten()))

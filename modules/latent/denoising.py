@@ -1,14 +1,14 @@
 r"""Autoencoders, plain and denoising: a code without a density.
 
-    z = f(x̃),  x̂ = g(z),    loss = −log p(x | x̂),    x̃ a damaged copy of x, the target the clean one
+    z = f(x̃),  x̂ = g(z),    loss = −log p(x | x̂),    x̃ a corrupted copy of x, the target the clean one
 
-    "mask"    each pixel is set to 0 with probability `damage`
-    "flip"    each bit is flipped with probability `damage`
-    "noise"   Gaussian noise of standard deviation `damage` is added
+    "mask"    each pixel is set to 0 with probability `corruption`
+    "flip"    each bit is flipped with probability `corruption`
+    "noise"   Gaussian noise of standard deviation `corruption` is added
 
-Without damage it is a plain autoencoder. Linear and with squared error, its best reconstruction is that of
-PCA, W_dec W_enc = U_K U_Kᵀ: the same subspace, with weights free up to any invertible
-map ([UDL] notes call it PCA).
+Without corruption it is a plain autoencoder. Linear and with squared error, its best reconstruction is that
+of PCA, W_dec W_enc = U_K U_Kᵀ: the same subspace, with weights free up to any invertible map ([UDL] notes
+call it PCA).
 Nothing ties the codes to a prior: z drawn from N(0, I) decodes to nothing in particular.
 
 Shapes: x (B, ...), flat (B, D); z (B, K).
@@ -33,11 +33,11 @@ from modules.noise import normal
 Kind = Literal["mask", "flip", "noise"]
 
 
-def damaged(x: Tensor, kind: Kind, damage: float, generator: torch.Generator | None = None) -> Tensor:
-    """x̃, of the shape of x. With one seed a greater damage hits whatever a smaller one has hit."""
+def corrupt(x: Tensor, kind: Kind, corruption: float, generator: torch.Generator | None = None) -> Tensor:
+    """x̃, of the shape of x. With one seed a greater corruption hits whatever a smaller one has hit."""
     if kind == "noise":
-        return x + damage * normal(*x.shape, like=x, generator=generator)
-    hit = torch.rand(x.shape, generator=generator, device=x.device) < damage
+        return x + corruption * normal(*x.shape, like=x, generator=generator)
+    hit = torch.rand(x.shape, generator=generator, device=x.device) < corruption
     return torch.where(hit, torch.zeros_like(x) if kind == "mask" else 1 - x, x)
 
 
@@ -48,7 +48,7 @@ class DenoisingAutoencoder(Module):
         hidden: widths of the encoder's hidden layers; the decoder has them in reverse.
         activation: as of `VAE`.
         decoder: "bernoulli" (x in [0, 1], cross-entropy) or "gaussian" (squared error).
-        kind, damage: of x̃ in training; 0 damages nothing.
+        kind, corruption: of x̃ in training; 0 damages nothing.
 
     Example:
         >>> model = DenoisingAutoencoder(event_shape=(64,), latent_dim=2, hidden=[8])
@@ -64,7 +64,7 @@ class DenoisingAutoencoder(Module):
         activation: str = "relu",
         decoder: Literal["bernoulli", "gaussian"] = "bernoulli",
         kind: Kind = "mask",
-        damage: float = 0.3,
+        corruption: float = 0.3,
         **training: Any,
     ) -> None:
         super().__init__(_measures={"rec": Mean()}, **training)
@@ -75,10 +75,10 @@ class DenoisingAutoencoder(Module):
                 f"decoder is {decoder!r}, kind {kind!r}: choose bernoulli or gaussian; mask, flip or noise."
             )
         require(1, event_shape=event_shape, hidden=[1, *hidden], latent_dim=latent_dim)
-        require(0, below=math.inf if kind == "noise" else 1, damage=damage)
+        require(0, below=math.inf if kind == "noise" else 1, corruption=corruption)
         self.event_shape, self.latent_dim = tuple(event_shape), latent_dim
         self.event_dim = math.prod(self.event_shape)
-        self.likelihood, self.kind, self.damage = decoder, kind, damage
+        self.likelihood, self.kind, self.corruption = decoder, kind, corruption
         layer, hidden = ACTIVATIONS[activation], list(hidden)
         self.encoder = mlp([self.event_dim, *hidden, latent_dim], layer)
         self.decoder = mlp([latent_dim, *reversed(hidden), self.event_dim], layer)
@@ -97,9 +97,9 @@ class DenoisingAutoencoder(Module):
         """x̂ (B, *event_shape)."""
         return self.decode(self.encode(x))
 
-    def damaged(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def corrupt(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """x̃, of the shape of x."""
-        return damaged(x, self.kind, self.damage, generator)
+        return corrupt(x, self.kind, self.corruption, generator)
 
     def error(self, x: Tensor, source: Tensor | None = None) -> Tensor:
         """(B,) cross-entropy or squared error of x̂ summed over D, x̂ made of `source` or x itself.
@@ -114,7 +114,7 @@ class DenoisingAutoencoder(Module):
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x = batch[0] if isinstance(batch, (tuple, list)) else batch
-        source = self.damaged(x) if split == "train" and self.damage else None
+        source = self.corrupt(x) if split == "train" and self.corruption else None
         error = self.error(x, source)
         self.log_metric(split, "rec", error.detach())
         return error.mean()

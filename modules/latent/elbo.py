@@ -162,7 +162,7 @@ class Grid:
         """KL(q ‖ p(z|x))."""
         return self.expectation(log_q, log_q - (self.log_joint - self.log_prob))
 
-    def forward(self, log_q: Tensor) -> Tensor:
+    def forward_kl(self, log_q: Tensor) -> Tensor:
         """KL(p(z|x) ‖ q), the other direction."""
         log_p = self.log_joint - self.log_prob
         return self.expectation(log_p, log_p - log_q)

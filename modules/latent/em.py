@@ -8,8 +8,8 @@ that it increases). All that the M-step reads of the data are sums over examples
 own, and the last batch of an epoch moves the parameters. An epoch is one step of EM on the whole split,
 whatever the size of its batches.
 
-A model says how in three methods: `begin(x)` makes a start from data, `expectations(x)` is the E-step, and
-`maximize(stats)` the M-step. Models whose fit is one closed form (PCA) need one epoch.
+A model says how in three methods: `initialize(x)` makes a start from data, `e_step(x)` is the E-step, and
+`m_step(stats)` the M-step. Models whose fit is one closed form (PCA) need one epoch.
 
 Shapes: x (B, *event_shape); log p(x) (B,), nats. Parameters are buffers in float64.
 
@@ -29,16 +29,16 @@ from modules.base import CountModel, Split, in_rows, require
 Stats = Mapping[str, Tensor]  # sums over examples; "loglik" (), nats, and "count" () are always there
 
 
-class Collapse(UserWarning):
+class CollapseWarning(UserWarning):
     """A component has shrunk to the floor of its variance: it sits on a point, a line or a plane."""
 
 
-def added(first: Stats | None, second: Stats) -> Stats:
+def add_stats(first: Stats | None, second: Stats) -> Stats:
     """The sums over both."""
     return second if first is None else {name: first[name] + second[name] for name in second}
 
 
-def flat(x: Tensor, numbers: int) -> Tensor:
+def flatten(x: Tensor, numbers: int) -> Tensor:
     """Examples as rows (B, D).
 
     Raises:
@@ -54,7 +54,7 @@ class EMModel(CountModel):
     """Base of models that EM fits. Its parameters are buffers.
 
     Attributes:
-        holes: whether an example may lack some of its numbers (NaN).
+        allows_missing: an example may lack some of its numbers (NaN).
 
     Args:
         restarts: starts that are tried; the likeliest after `trial_steps` steps is kept.
@@ -62,7 +62,7 @@ class EMModel(CountModel):
         training: metrics, ... of `modules.base.Module`.
     """
 
-    holes: ClassVar[bool] = False
+    allows_missing: ClassVar[bool] = False
     started: Tensor
 
     def __init__(self, restarts: int = 1, trial_steps: int = 10, **training: Any) -> None:
@@ -75,19 +75,19 @@ class EMModel(CountModel):
 
     # --- what a model says ---
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         """Put the parameters where EM begins."""
         raise NotImplementedError
 
-    def expectations(self, x: Tensor) -> Stats:
+    def e_step(self, x: Tensor) -> Stats:
         """The E-step: expected sufficient statistics under the present parameters, summed over examples."""
         raise NotImplementedError
 
-    def maximize(self, stats: Stats) -> None:
+    def m_step(self, stats: Stats) -> None:
         """The M-step: the parameters that these statistics like best."""
         raise NotImplementedError
 
-    def fitting(self, x: Tensor) -> Tensor:
+    def check_data(self, x: Tensor) -> Tensor:
         """x, if it can be fitted to.
 
         Raises:
@@ -95,12 +95,12 @@ class EMModel(CountModel):
         """
         if not len(x):
             raise ValueError("There are no examples to fit to.")
-        strange = x.isinf() if self.holes else ~x.isfinite()
+        strange = x.isinf() if self.allows_missing else ~x.isfinite()
         if bool(strange.any()):
             rows = int(strange.reshape(len(x), -1).any(1).sum())
             raise ValueError(
                 f"{rows} of {len(x)} examples hold NaN or infinity: leave them out"
-                + (", or write NaN for what is missing." if self.holes else ", or fill them in.")
+                + (", or write NaN for what is missing." if self.allows_missing else ", or fill them in.")
             )
         return x
 
@@ -108,22 +108,22 @@ class EMModel(CountModel):
 
     def em_step(self, x: Tensor) -> float:
         """One E-step and one M-step on x; Σ log p(x) *before* it, nats."""
-        stats = self.expectations(x)
-        self.maximize(stats)
+        stats = self.e_step(x)
+        self.m_step(stats)
         return float(stats["loglik"])
 
-    def start(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+    def initialize_best(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         """Begin from x; of several starts, each tried for some steps, keep the likeliest."""
         best, kept = -math.inf, None
         for _ in range(self.restarts):
-            self.begin(x, generator)
+            self.initialize(x, generator)
             if self.restarts == 1:
                 break
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", Collapse)  # of starts that may not be kept
+                warnings.simplefilter("ignore", CollapseWarning)  # of starts that may not be kept
                 for _ in range(self.trial_steps):
                     self.em_step(x)
-            total = float(self.expectations(x)["loglik"])
+            total = float(self.e_step(x)["loglik"])
             if kept is None or total > best:
                 best, kept = total, {name: b.clone() for name, b in self.named_buffers()}
         if kept is not None:
@@ -146,15 +146,15 @@ class EMModel(CountModel):
         Returns:
             Σ log p(x) before each step and after the last: it never falls.
         """
-        self.fitting(x)
+        self.check_data(x)
         if not self.started:
-            self.start(x, generator)
+            self.initialize_best(x, generator)
         totals: list[float] = []
         for _ in range(steps):
             totals.append(self.em_step(x))
             if len(totals) > 1 and totals[-1] - totals[-2] < tolerance * len(x):
                 break
-        return [*totals, float(self.expectations(x)["loglik"])]
+        return [*totals, float(self.e_step(x)["loglik"])]
 
     # --- training ---
 
@@ -163,16 +163,16 @@ class EMModel(CountModel):
 
     @torch.no_grad()
     def count(self, batch: Any) -> None:
-        x = self.fitting(examples(batch))
+        x = self.check_data(examples(batch))
         if not self.started:
-            self.start(x)
-        self.sums = added(self.sums, self.expectations(x))
+            self.initialize_best(x)
+        self.sums = add_stats(self.sums, self.e_step(x))
 
     def training_step(self, batch: Any, batch_idx: int) -> Tensor:
         """The E-step of a batch; the epoch's last one takes the M-step too."""
         loss = super().training_step(batch, batch_idx)  # of the parameters that the E-step had
         if self.sums is not None and (self._trainer is None or self.trainer.is_last_batch):
-            self.maximize(self.sums)
+            self.m_step(self.sums)
             self.sums = None
         return loss
 
@@ -201,7 +201,9 @@ def examples(batch: Any) -> Tensor:
     return batch[0] if isinstance(batch, (tuple, list)) else batch
 
 
-def choose(models: Mapping[int, EMDensity], x: Tensor, held_out: Tensor, steps: int = 200) -> list[dict]:
+def compare_sizes(
+    models: Mapping[int, EMDensity], x: Tensor, held_out: Tensor, steps: int = 200
+) -> list[dict]:
     """Fit models of several sizes to x: which does BIC choose, which the held-out likelihood?
 
     Returns:

@@ -4,8 +4,8 @@ r"""Emissions: what a hidden state shows. One distribution a state, fitted to we
     Bernoulli     p(x | k) = Π_d p_kd^x_d (1−p_kd)^(1−x_d)    p_kd = Σ_n r_nk x_nd / N_k
     Gaussian      `modules.latent.gaussians.Gaussians`
 
-All have `log_prob(x) -> (N, K)`, `begin`, `moments(x, r)`, `maximize(stats)`, `draw(z)` and `num_free`;
-those of several numbers `marginal` and `moments_of_part` too, for rows of which only some are known.
+All have `log_prob(x) -> (N, K)`, `initialize`, `moments(x, r)`, `m_step(stats)`, `draw(z)` and `num_free`;
+those of several numbers `marginal` and `partial_moments` too, for rows of which only some are known.
 
 Shapes: x (N,) int64, or (N, D); r (N, K).
 
@@ -29,11 +29,11 @@ class Emission(Protocol):
 
     def log_prob(self, x: Tensor) -> Tensor: ...
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> object: ...
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> object: ...
 
     def moments(self, x: Tensor, r: Tensor) -> dict[str, Tensor]: ...
 
-    def maximize(self, stats: dict[str, Tensor]) -> None: ...
+    def m_step(self, stats: dict[str, Tensor]) -> None: ...
 
     def draw(self, z: Tensor, generator: torch.Generator | None = None) -> Tensor: ...
 
@@ -56,7 +56,7 @@ class Categorical(nn.Module):
     def log_prob(self, x: Tensor) -> Tensor:
         return self.probs.log().T[x.long()]  # (V, K)[x]
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         """Near the frequencies of x, each state another way."""
         frequency = torch.bincount(x.long(), minlength=self.symbols) / len(x)
         u = torch.rand(self.states, self.symbols, generator=generator, dtype=torch.float64).to(self.probs)
@@ -67,7 +67,7 @@ class Categorical(nn.Module):
         counts = r.new_zeros(self.symbols, self.states).index_add_(0, x.long(), r)
         return {"symbols": counts.T}
 
-    def maximize(self, stats: dict[str, Tensor]) -> None:
+    def m_step(self, stats: dict[str, Tensor]) -> None:
         counts = stats["symbols"]
         members = counts.sum(1, keepdim=True)
         self.probs.copy_(torch.where(members > 0, counts / members.clamp(min=1e-300), self.probs))
@@ -99,7 +99,7 @@ class Bernoulli(nn.Module):
         chosen = torch.where(x[:, None, :] > 0.5, one, zero)  # (N, K, D): −∞ may stand in either
         return chosen.sum(2)
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         noise = torch.rand(self.states, self.features, generator=generator, dtype=torch.float64)
         rows = x.mean(0) * (0.5 + noise.to(x))
         self.probs.copy_(rows.clamp(max(self.floor, 0.01), 1 - max(self.floor, 0.01)))
@@ -113,7 +113,7 @@ class Bernoulli(nn.Module):
         kept.probs.copy_(self.probs[:, seen])
         return kept
 
-    def moments_of_part(self, x: Tensor, r: Tensor, seen: Tensor) -> dict[str, Tensor]:
+    def partial_moments(self, x: Tensor, r: Tensor, seen: Tensor) -> dict[str, Tensor]:
         """`moments` of rows of which only the bits `seen` are known, x (N, |seen|): of the others their
         chances."""
         members = r.sum(0)
@@ -121,7 +121,7 @@ class Bernoulli(nn.Module):
         ones[:, seen] = r.T @ x
         return {"ones": ones, "members": members}
 
-    def maximize(self, stats: dict[str, Tensor]) -> None:
+    def m_step(self, stats: dict[str, Tensor]) -> None:
         members = stats["members"][:, None]
         found = (stats["ones"] / members.clamp(min=1e-300)).clamp(self.floor, 1 - self.floor)
         self.probs.copy_(torch.where(members > 0, found, self.probs))

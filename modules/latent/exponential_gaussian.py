@@ -41,7 +41,7 @@ def log_evidence(theta: Tensor, x: Tensor) -> Tensor:
     return theta.log() + 0.5 * theta.square() - theta * x + torch.special.log_ndtr(x - theta)
 
 
-def best(x: Tensor) -> tuple[Tensor, Tensor]:
+def optimum(x: Tensor) -> tuple[Tensor, Tensor]:
     """θ = φ = 2/x and L there, −½ log 2π − x²/4.
 
     Raises:
@@ -52,7 +52,7 @@ def best(x: Tensor) -> tuple[Tensor, Tensor]:
     return 2 / x, -0.5 * LOG_2PI - x.square() / 4
 
 
-def most_likely(x: float, steps: int = 60) -> float:
+def maximum_likelihood(x: float, steps: int = 60) -> float:
     """The θ of maximum likelihood, by Newton's method on d log p / dθ in log θ.
 
     Raises:

@@ -23,7 +23,7 @@ class FactorAnalysis(LinearGaussian):
 
     Example:
         >>> model = FactorAnalysis(event_shape=(2,), factors=1)
-        >>> model.put(torch.tensor([[1.0], [2.0]]), torch.tensor([0.5, 1.0]))
+        >>> model.set_parameters(torch.tensor([[1.0], [2.0]]), torch.tensor([0.5, 1.0]))
         >>> x = torch.tensor([[1.0, 1.0]])
         >>> round(float(model.log_prob(x)), 6), round(float(model.encode(x)), 6)
         (-2.821401, 0.571429)

@@ -26,7 +26,7 @@ from modules.mlp import mlp
 from modules.noise import normal
 
 
-def permuted(z: Tensor, generator: torch.Generator | None = None) -> Tensor:
+def permute_dims(z: Tensor, generator: torch.Generator | None = None) -> Tensor:
     """z (B, K) with every column in an order of its own: draws of the product of marginals."""
     keys = torch.rand(z.shape, generator=generator, device=z.device)
     return z.gather(0, keys.argsort(0))
@@ -102,7 +102,7 @@ class FactorVAE(VAE):
         judge.zero_grad()
         weight = batch.weight if isinstance(batch, BatchShard) else 1.0  # of this process among all
         self.backward_for(
-            self.discriminator.loss(z, permuted(z)) * weight, list(self.discriminator.parameters())
+            self.discriminator.loss(z, permute_dims(z)) * weight, list(self.discriminator.parameters())
         )
         judge.step()
         if self.lr_interval == "step":

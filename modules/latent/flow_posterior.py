@@ -77,7 +77,7 @@ class FlowPosteriorVAE(VAE):
     def read(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """x (B, ...) -> μ and log σ² (B, K) of z_0, and h (B, E)."""
         k = self.latent_dim
-        mean, log_var, context = self.encoder(self.flat(x)).split([k, k, self.context], -1)
+        mean, log_var, context = self.encoder(self.flatten(x)).split([k, k, self.context], -1)
         return mean, log_var, context
 
     def encode_parameters(self, x: Tensor, **given: Any) -> tuple[Tensor, Tensor]:

@@ -56,15 +56,15 @@ class Posterior(NamedTuple):
         return self.log_steps.sum(1)
 
 
-def posterior(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None) -> Posterior:
+def posterior(start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | None = None) -> Posterior:
     """All of it, scaled; in the log domain where that loses precision.
 
     Args:
-        inside: (B, T), which frames are of the sequence and not padding behind its end: transitions are
+        mask: (B, T), which frames are of the sequence and not padding behind its end: transitions are
             counted up to its last frame. None takes all.
     """
-    found, kept = attempted(start, transition, log_b, inside)
-    return found if kept else in_logs(start, transition, log_b, inside)
+    found, kept = try_scaled(start, transition, log_b, mask)
+    return found if kept else log_domain(start, transition, log_b, mask)
 
 
 def forward(start: Tensor, transition: Tensor, log_b: Tensor) -> tuple[Tensor, Tensor]:
@@ -155,13 +155,13 @@ def precise(start: Tensor, transition: Tensor, log_b: Tensor, alpha: Tensor, c: 
     return True
 
 
-def scaled(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None) -> Posterior:
+def scaled(start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | None = None) -> Posterior:
     """Forward and backward with every α_t scaled to sum 1, whatever is lost by it."""
-    return attempted(start, transition, log_b, inside)[0]
+    return try_scaled(start, transition, log_b, mask)[0]
 
 
-def attempted(
-    start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None
+def try_scaled(
+    start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | None = None
 ) -> tuple[Posterior, bool]:
     """Forward and backward with every α_t scaled to sum 1, and whether that is right (`precise`)."""
     batch, length, _ = log_b.shape
@@ -172,7 +172,7 @@ def attempted(
         alpha, c = forward_sweep(b, transition, start)
         beta, arriving = backward_sweep(torch.ones_like(b[0]), transition, b, c)
     # Σ_t ξ_t = A ∘ Σ_t α_{t−1} (b_t β_t / c_t)ᵀ
-    arriving = arriving[1:] if inside is None else arriving[1:] * inside.T[1:, None]
+    arriving = arriving[1:] if mask is None else arriving[1:] * mask.T[1:, None]
     pairs = torch.bmm(alpha[:-1], arriving.mT).sum(0)
     smooth, moves = alpha * beta, pairs * transition
     # β of a state that cannot be reached has no bound: where it overflows it takes the others with it
@@ -261,7 +261,7 @@ def normalised(log_alpha: Tensor) -> tuple[Tensor, Tensor]:
     return (log_alpha - totals[..., None]).exp(), steps
 
 
-def in_logs(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None) -> Posterior:
+def log_domain(start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | None = None) -> Posterior:
     """The same by logsumexp. What has probability 0 has log p = −inf, and no posterior (NaN)."""
     log_alpha, log_beta = log_forward(start, transition, log_b), log_backward(transition, log_b)
     filtered, log_steps = normalised(log_alpha)
@@ -273,8 +273,8 @@ def in_logs(start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | N
     for begin in range(0, log_b.shape[1] - 1, at_once):
         span = slice(begin, begin + at_once + 1)
         pairs = expected_transitions(log_alpha[:, span], log_beta[:, span], transition, log_b[:, span], log_p)
-        if inside is not None:
-            pairs = pairs * inside[:, span][:, 1:, None, None]
+        if mask is not None:
+            pairs = pairs * mask[:, span][:, 1:, None, None]
         moves += pairs.sum((0, 1))
     return Posterior(filtered, backward, smoothed, moves, log_steps)
 
@@ -291,7 +291,7 @@ def expected_transitions(
 
 
 def viterbi(
-    start: Tensor, transition: Tensor, log_b: Tensor, inside: Tensor | None = None
+    start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | None = None
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The path with the highest p(x, z): (B, T) int64, its log p(x, z) (B,), and all δ (B, T, K).
 
@@ -299,7 +299,7 @@ def viterbi(
     single frame (the largest γ): these can even be states that no transition joins.
 
     Args:
-        inside: (B, T), which frames are of the sequence and not padding behind its end, where the path stays
+        mask: (B, T), which frames are of the sequence and not padding behind its end, where the path stays
             in its last state and nothing is paid for it. None takes all.
     """
     log_a = transition.log()
@@ -309,8 +309,8 @@ def viterbi(
     for t in range(1, log_b.shape[1]):
         best, arg = (delta[-1][:, :, None] + log_a).max(1)
         best = log_b[:, t] + best
-        if inside is not None:
-            here = inside[:, t, None]
+        if mask is not None:
+            here = mask[:, t, None]
             best, arg = torch.where(here, best, delta[-1]), torch.where(here, arg, stay)
         delta.append(best)
         pointers.append(arg)

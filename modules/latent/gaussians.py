@@ -20,8 +20,8 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.latent.em import Collapse
-from modules.latent.kmeans import plus_plus, squared_distances
+from modules.latent.em import CollapseWarning
+from modules.latent.kmeans import kmeans_plus_plus, squared_distances
 from modules.noise import normal
 
 Covariance = Literal["full", "diag", "spherical", "tied"]
@@ -78,7 +78,7 @@ class Gaussians(nn.Module):
         each = {"full": k * d * (d + 1) // 2, "tied": d * (d + 1) // 2, "diag": k * d, "spherical": k}
         return k * d + each[self.kind]
 
-    def put(self, means: Tensor, covariances: Tensor) -> None:
+    def set_parameters(self, means: Tensor, covariances: Tensor) -> None:
         """Use these means and covariances, in the shape of their kind."""
         self.means.copy_(means)
         self.covariances.copy_(covariances)
@@ -136,7 +136,7 @@ class Gaussians(nn.Module):
         parts = self.covariances
         if self.kind != "spherical":
             parts = parts[..., seen] if self.kind == "diag" else parts[..., seen, :][..., seen]
-        kept.put(self.means[:, seen], parts)
+        kept.set_parameters(self.means[:, seen], parts)
         return kept
 
     # --- weighted fit ---
@@ -163,7 +163,7 @@ class Gaussians(nn.Module):
             square = torch.cat(squares)
         return {"members": members, "first": first, "square": square}
 
-    def moments_of_part(self, x: Tensor, r: Tensor, seen: Tensor) -> dict[str, Tensor]:
+    def partial_moments(self, x: Tensor, r: Tensor, seen: Tensor) -> dict[str, Tensor]:
         """`moments` of rows of which only the coordinates `seen` (D,) are known, x (N, |seen|): of the others
         their mean and covariance given those,
 
@@ -183,7 +183,7 @@ class Gaussians(nn.Module):
             square = square.diagonal(dim1=-2, dim2=-1)
         return {"members": members, "first": weighted.sum(1), "square": square}
 
-    def maximize(self, stats: dict[str, Tensor], prior: Tensor | float = 0.0, warn: bool = True) -> None:
+    def m_step(self, stats: dict[str, Tensor], prior: Tensor | float = 0.0, warn: bool = True) -> None:
         """Fit means and covariances to sums of `moments`.
 
         Args:
@@ -221,26 +221,26 @@ class Gaussians(nn.Module):
         if self.kind == "tied":
             if at_floor:
                 message = f"The tied covariance is at its floor of {self.floor:g}: the points lie in a plane."
-                warnings.warn(message, Collapse, stacklevel=4)
+                warnings.warn(message, CollapseWarning, stacklevel=4)
             return
         for k in (at_floor & there).nonzero().flatten().tolist():
             warnings.warn(
                 f"{self.noun} {k} has collapsed: on {float(members[k]):.1f} points its variance is at the "
                 f"floor of {self.floor:g}. Raise the floor, take fewer, or restart.",
-                Collapse,
+                CollapseWarning,
                 stacklevel=4,
             )
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
         """Start from k-means++ and its hard clusters; the clusters as r (N, K).
 
         A cluster of few points has no covariance of its own, so each begins with a tenth of the spread of
         all the data besides."""
-        centres = plus_plus(x, self.components, generator)
+        centres = kmeans_plus_plus(x, self.components, generator)
         hard = nn.functional.one_hot(squared_distances(x, centres).argmin(1), self.components).to(x)
         self.means.copy_(centres)
         spread = x.var(0, unbiased=False).mean().clamp(min=max(self.floor, 1e-12))
-        self.maximize(self.moments(x, hard), prior=0.1 * spread, warn=False)
+        self.m_step(self.moments(x, hard), prior=0.1 * spread, warn=False)
         return hard
 
     def draw(self, z: Tensor, generator: torch.Generator | None = None) -> Tensor:

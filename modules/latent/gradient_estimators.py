@@ -56,7 +56,7 @@ def log_density_of_path(noise: Tensor, log_det: Tensor) -> Tensor:
 # --- one gradient a sample ----------------------------------------------------------------------------
 
 
-def each_gradient(values: Tensor, parameter: Tensor) -> Tensor:
+def per_sample_gradients(values: Tensor, parameter: Tensor) -> Tensor:
     """d values_s / d parameter_s, where sample s depends on its own copy of the parameter alone."""
     return torch.autograd.grad(values.sum(), parameter)[0]
 
@@ -64,7 +64,7 @@ def each_gradient(values: Tensor, parameter: Tensor) -> Tensor:
 def pathwise(f: Function, path: Callable[[Tensor], Tensor], parameter: Tensor, samples: int) -> Tensor:
     """∂ f(g_λ(ε_s)) / ∂λ, (S,). `path` takes λ as (S,), a copy for each sample, and has the noise."""
     copies = parameter.detach().expand(samples).clone().requires_grad_()
-    return each_gradient(f(path(copies)), copies)
+    return per_sample_gradients(f(path(copies)), copies)
 
 
 def score(
@@ -76,7 +76,7 @@ def score(
 ) -> Tensor:
     """(f(z_s) − b) ∂ log q(z_s; λ)/∂λ, (S,); the "mean" and "optimal" b are those of these very samples."""
     copies = parameter.detach().expand(len(z)).clone().requires_grad_()
-    s = each_gradient(log_q(z, copies), copies)
+    s = per_sample_gradients(log_q(z, copies), copies)
     values = f(z).detach()
     if baseline == "none":
         b: Tensor | float = 0.0
@@ -97,7 +97,7 @@ def leave_one_out(
     if k < 2:
         raise ValueError("Leave-one-out needs at least 2 samples.")
     copies = parameter.detach().expand(z.shape).clone().requires_grad_()
-    s = each_gradient(log_q(z, copies), copies)
+    s = per_sample_gradients(log_q(z, copies), copies)
     values = f(z).detach()
     others = (values.sum(1, keepdim=True) - values) / (k - 1)
     return ((values - others) * s).mean(1)
@@ -112,7 +112,7 @@ def running_mean(f: Function, z: Tensor, log_q: Callable[[Tensor, Tensor], Tenso
         b[i] = before
         before = decay * before + (1 - decay) * value
     copies = parameter.detach().expand(len(z)).clone().requires_grad_()
-    return (values - b) * each_gradient(log_q(z, copies), copies)
+    return (values - b) * per_sample_gradients(log_q(z, copies), copies)
 
 
 # --- exact: for polynomials, Gaussians and tables --------------------------------------------------------

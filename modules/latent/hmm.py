@@ -38,10 +38,10 @@ from modules.noise import pick, uniform
 from modules.trace import Step, Trace
 
 COMPARED = 2**22  # chances that a sample looks at in one go
-Shows = Literal["categorical", "gaussian", "gaussian-full", "bernoulli"]
+EmissionKind = Literal["categorical", "gaussian", "gaussian-full", "bernoulli"]
 
 
-def alike(frames: Tensor) -> Iterator[tuple[Tensor | slice, Tensor | None]]:
+def group_by_missing(frames: Tensor) -> Iterator[tuple[Tensor | slice, Tensor | None]]:
     """Frames (N, D) by which of their numbers are there: their places, and those numbers as a mask (D,), None
     where all are. Frames of which nothing is there are left out."""
     there = ~frames.isnan()
@@ -70,14 +70,14 @@ class HMM(EMDensity):
         7
     """
 
-    holes = True
+    allows_missing = True
     initial: Tensor
     transition: Tensor
 
     def __init__(
         self,
         states: int = 2,
-        emission: Shows = "categorical",
+        emission: EmissionKind = "categorical",
         vocab_size: int | None = None,
         num_features: int | None = None,
         floor: float = 1e-6,
@@ -87,10 +87,12 @@ class HMM(EMDensity):
         **training: Any,
     ) -> None:
         super().__init__(restarts, trial_steps, _measures={"nll": Mean(), "rate": Mean()}, **training)
-        if emission not in get_args(Shows):
-            raise ValueError(f"emission is {emission!r}: it must be one of {', '.join(get_args(Shows))}.")
+        if emission not in get_args(EmissionKind):
+            raise ValueError(
+                f"emission is {emission!r}: it must be one of {', '.join(get_args(EmissionKind))}."
+            )
         require(1, states=states, length=length)
-        self.states, self.length, self.shows = states, length, emission
+        self.states, self.length, self.emission_kind = states, length, emission
         wanted = vocab_size if emission == "categorical" else num_features
         if wanted is None:
             name = "vocab_size" if emission == "categorical" else "num_features"
@@ -114,7 +116,7 @@ class HMM(EMDensity):
         k, emission = self.states, self.emission
         return k - 1 + k * (k - 1) + emission.num_free
 
-    def put(self, initial: Tensor, transition: Tensor) -> None:
+    def set_parameters(self, initial: Tensor, transition: Tensor) -> None:
         """Use π (K,) and A (K, K); the emission has its own buffers."""
         self.initial.copy_(initial)
         self.transition.copy_(transition)
@@ -129,7 +131,7 @@ class HMM(EMDensity):
         Raises:
             ValueError: a frame has not as many numbers as the model, or a symbol that it does not know.
         """
-        if self.shows == "categorical":
+        if self.emission_kind == "categorical":
             x = x.long()
             if x.ndim != 2 or (x.numel() and int(x.max()) >= self.emission.symbols):
                 raise ValueError(
@@ -146,18 +148,18 @@ class HMM(EMDensity):
     def log_emissions(self, x: Tensor) -> Tensor:
         """log p(x_t | z_t = k) of what is there of x_t, (B, T, K); 0 where nothing is."""
         frames, there = self.observed(x)
-        if self.shows == "categorical":
+        if self.emission_kind == "categorical":
             log_b = torch.where(there.flatten()[:, None], self.emission.log_prob(frames), 0.0)
             return log_b.reshape(*there.shape, self.states)
         log_b = self.initial.new_zeros(len(frames), self.states)
-        for rows, seen in alike(frames):
+        for rows, seen in group_by_missing(frames):
             if seen is None:
                 log_b[rows] = self.emission.log_prob(frames[rows])
             else:
                 log_b[rows] = self.emission.marginal(seen).log_prob(frames[rows][:, seen])
         return log_b.reshape(*there.shape, self.states)
 
-    def inside(self, x: Tensor) -> Tensor | None:
+    def mask(self, x: Tensor) -> Tensor | None:
         """(B, T), the frames up to the last one that is there: what comes behind it is padding. None if
         there is no padding."""
         there = self.observed(x)[1]
@@ -165,9 +167,7 @@ class HMM(EMDensity):
 
     def posterior(self, x: Tensor) -> Posterior:
         """Filtered and smoothed states, expected transitions, log p(x_t | past)."""
-        return forward_backward.posterior(
-            self.initial, self.transition, self.log_emissions(x), self.inside(x)
-        )
+        return forward_backward.posterior(self.initial, self.transition, self.log_emissions(x), self.mask(x))
 
     def filtered(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """p(z_t | x_1..t), (B, T, K), and log p(x_t | x_1..t−1), (B, T)."""
@@ -180,25 +180,25 @@ class HMM(EMDensity):
         """The likeliest path, (B, T) int64, and its log p(x, z), (B,). Behind the last frame that is there
         the path stays where it ended."""
         path, log_p, _ = forward_backward.viterbi(
-            self.initial, self.transition, self.log_emissions(x), self.inside(x)
+            self.initial, self.transition, self.log_emissions(x), self.mask(x)
         )
         return path, log_p
 
-    def ahead(self, x: Tensor, steps: int = 1) -> Tensor:
+    def forecast(self, x: Tensor, steps: int = 1) -> Tensor:
         """p(z_{T+h} | x), (B, K), h = `steps` after the last frame that is there."""
-        filtered, inside = self.filtered(x)[0], self.inside(x)
+        filtered, mask = self.filtered(x)[0], self.mask(x)
         last = filtered[:, -1]
-        if inside is not None:
-            ends = (inside.sum(1) - 1).clamp(min=0)
+        if mask is not None:
+            ends = (mask.sum(1) - 1).clamp(min=0)
             last = filtered[torch.arange(len(ends), device=ends.device), ends]
         return last @ torch.linalg.matrix_power(self.transition, steps)
 
     def log_joint(self, x: Tensor, z: Tensor) -> Tensor:
         """log p(x, z) of a path z (B, T), (B,), up to the last frame that is there."""
         shown = self.log_emissions(x).gather(2, z[..., None])[..., 0].sum(1)
-        moves, inside = self.transition.log()[z[:, :-1], z[:, 1:]], self.inside(x)
-        if inside is not None:
-            moves = torch.where(inside[:, 1:], moves, 0.0)
+        moves, mask = self.transition.log()[z[:, :-1], z[:, 1:]], self.mask(x)
+        if mask is not None:
+            moves = torch.where(mask[:, 1:], moves, 0.0)
         return self.initial.log()[z[:, 0]] + moves.sum(1) + shown
 
     def encode(self, x: Tensor) -> Tensor:
@@ -207,18 +207,18 @@ class HMM(EMDensity):
 
     # --- EM ---
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         frames, there = self.observed(x)
         emission: Emission = self.emission
         frames = frames[there.flatten()]
         if frames.is_floating_point():  # holes are filled by the mean of the others
             frames = torch.where(frames.isnan(), frames.nanmean(0).nan_to_num(), frames)
-        emission.begin(frames, generator)
+        emission.initialize(frames, generator)
         k = self.states
         rows = 0.1 + torch.rand(k, k, generator=generator, dtype=torch.float64).to(self.transition)
-        self.put(torch.full((k,), 1 / k), rows / rows.sum(1, keepdim=True))
+        self.set_parameters(torch.full((k,), 1 / k), rows / rows.sum(1, keepdim=True))
 
-    def expectations(self, x: Tensor) -> Stats:
+    def e_step(self, x: Tensor) -> Stats:
         found = self.posterior(x)
         frames, there = self.observed(x)
         impossible = int((found.log_prob == -torch.inf).sum())
@@ -239,25 +239,25 @@ class HMM(EMDensity):
 
     def moments(self, frames: Tensor, weights: Tensor) -> dict[str, Tensor]:
         """Of the emission, over all frames that are there: `weights` (B·T, K) are 0 where none is."""
-        if self.shows == "categorical":
+        if self.emission_kind == "categorical":
             return self.emission.moments(frames, weights)
         found = self.emission.moments(frames[:0], weights[:0])
-        for rows, seen in alike(frames):
+        for rows, seen in group_by_missing(frames):
             x, r = frames[rows], weights[rows]
             if seen is None:
                 part = self.emission.moments(x, r)
             else:
-                part = self.emission.moments_of_part(x[:, seen], r, seen)
+                part = self.emission.partial_moments(x[:, seen], r, seen)
             found = {key: total + part[key] for key, total in found.items()}
         return found
 
-    def maximize(self, stats: Stats) -> None:
+    def m_step(self, stats: Stats) -> None:
         moves = stats["moves"]
         total = moves.sum(1, keepdim=True)
         self.transition.copy_(torch.where(total > 0, moves / total.clamp(min=1e-300), self.transition))
         starts = stats["starts"].sum()
         self.initial.copy_(torch.where(starts > 0, stats["starts"] / starts.clamp(min=1e-300), self.initial))
-        self.emission.maximize(dict(stats))
+        self.emission.m_step(dict(stats))
 
     @torch.no_grad()
     def step(self, batch: Any, split: Split) -> Tensor:
@@ -301,12 +301,12 @@ class HMM(EMDensity):
         for t in range(length):
             chances = self.initial if t == 0 else self.transition[z[0, t - 1]]
             k = int(z[0, t])
-            law = r"\pi" if t == 0 else rf"A_{{{int(z[0, t - 1]) + 1},\cdot}}"
+            distribution = r"\pi" if t == 0 else rf"A_{{{int(z[0, t - 1]) + 1},\cdot}}"
             steps.append(
                 Step(
                     f"Step {t + 1}: state {k + 1}, chance {float(chances[k]):.3f}.",
                     {"z": z[0, : t + 1], "x": x[0, : t + 1], "chances": chances.clone()},
-                    rf"z_{{{t + 1}}} \sim {law}",
+                    rf"z_{{{t + 1}}} \sim {distribution}",
                 )
             )
         return Trace(steps, x[0])

@@ -34,7 +34,7 @@ from modules.latent.bounds import ElboTerms, gaussian_log_prob, reparameterize
 from modules.latent.vae import VAE
 
 
-def pick_by_share(shares: Tensor, picks: int, start: Tensor) -> Tensor:
+def systematic_resampling(shares: Tensor, picks: int, start: Tensor) -> Tensor:
     """Systematic resampling: numbers of draws (picks, B), draw k picked picks · shares_k times in the mean.
 
     shares (K, B) sum to 1; start (B,) uniform in [0, 1): the comb of equally spaced teeth begins there.
@@ -45,7 +45,7 @@ def pick_by_share(shares: Tensor, picks: int, start: Tensor) -> Tensor:
     return numbers.clamp(max=len(shares) - 1).T  # rounding may leave the last edge below the last tooth
 
 
-def weighed(z: Tensor, shares: Tensor) -> Tensor:
+def scale_gradient(z: Tensor, shares: Tensor) -> Tensor:
     """z (K, B, latent) itself; the gradient that comes back through it is multiplied by its share (K, B)."""
     if z.requires_grad:
         z.register_hook(lambda gradient: shares[..., None] * gradient)
@@ -112,18 +112,18 @@ class IWAE(VAE):
             return (math.log(len(noise)) - log_w.logsumexp(0)).mean()
         if self.resampled is None:
             shares = torch.zeros_like(noise[..., 0])
-            paths = log_w = self.path_log_weights(x, weighed(z, shares), mean, log_var)
+            paths = log_w = self.path_log_weights(x, scale_gradient(z, shares), mean, log_var)
             shares.copy_(log_w.detach().softmax(0))  # by the time a gradient comes back
             each = shares
         else:
             with torch.no_grad():
                 log_w = self.path_log_weights(x, z, mean, log_var)
                 start = torch.rand_like(log_w[0]) if start is None else start
-                picked = pick_by_share(log_w.softmax(0), self.resampled, start)  # (M, B)
+                picked = systematic_resampling(log_w.softmax(0), self.resampled, start)  # (M, B)
             shares = log_w.softmax(0).gather(0, picked)
             each = torch.full_like(shares, 1 / self.resampled)
             z = z.gather(0, picked[..., None].expand(-1, -1, z.shape[-1]))
-            paths = self.path_log_weights(x, weighed(z, shares), mean, log_var)
+            paths = self.path_log_weights(x, scale_gradient(z, shares), mean, log_var)
         # Its value is of no meaning: the decoder's gradient comes by `each`, the encoder's times `shares` too
         carrier = (each * paths).sum(0).mean()
         bound = (log_w.detach().logsumexp(0) - math.log(len(noise))).mean()

@@ -139,7 +139,7 @@ class LinearDynamicalSystem:
         return torch.stack(z, 1), torch.stack(x, 1)
 
 
-def scalar(
+def scalar_system(
     a: float, q: float, c: float, r: float, mean: float = 0.0, variance: float = 1.0
 ) -> LinearDynamicalSystem:
     """The system of one number each, float64."""
@@ -152,7 +152,9 @@ def scalar(
     )
 
 
-def conditioned(mean: Tensor, covariance: Tensor, seen: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+def condition_gaussian(
+    mean: Tensor, covariance: Tensor, seen: Tensor, values: Tensor
+) -> tuple[Tensor, Tensor]:
     """Mean and covariance of the rest of a Gaussian vector, given the entries `seen` (N,) bool.
 
     μ_a + Σ_ab Σ_bb⁻¹ (x_b − μ_b) and Σ_aa − Σ_ab Σ_bb⁻¹ Σ_ba.

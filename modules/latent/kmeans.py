@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from modules.base import Mean, Split, require
-from modules.latent.em import EMModel, Stats, examples, flat
+from modules.latent.em import EMModel, Stats, examples, flatten
 
 
 def squared_distances(x: Tensor, centres: Tensor) -> Tensor:
@@ -30,7 +30,7 @@ def squared_distances(x: Tensor, centres: Tensor) -> Tensor:
     return (x.square().sum(1, keepdim=True) - 2 * cross + centres.square().sum(1)).clamp(min=0)
 
 
-def plus_plus(x: Tensor, k: int, generator: torch.Generator | None = None) -> Tensor:
+def kmeans_plus_plus(x: Tensor, k: int, generator: torch.Generator | None = None) -> Tensor:
     """k-means++: k points of x (N, D) as centres, each drawn in proportion to its squared distance from those
     before it. Where all points are taken already, any point."""
     chosen = [int(torch.randint(len(x), (), generator=generator))]
@@ -55,7 +55,7 @@ class KMeans(EMModel):
     Example:
         >>> model = KMeans(event_shape=(1,), components=2)
         >>> x = torch.tensor([[-2.0], [-1.0], [1.0], [4.0]])
-        >>> model.put(torch.tensor([[-1.0], [2.0]]))
+        >>> model.set_parameters(torch.tensor([[-1.0], [2.0]]))
         >>> model.em_step(x), model.centres.flatten().tolist()
         (-6.0, [-1.5, 2.5])
     """
@@ -81,17 +81,17 @@ class KMeans(EMModel):
     def num_parameters(self) -> int:
         return self.centres.numel()
 
-    def put(self, centres: Tensor) -> None:
+    def set_parameters(self, centres: Tensor) -> None:
         """Use these centres (K, D)."""
         self.centres.copy_(centres)
         self.started.fill_(True)
 
-    def _flat(self, x: Tensor) -> Tensor:
-        return flat(x, self.centres.shape[1]).to(self.centres)
+    def _flatten(self, x: Tensor) -> Tensor:
+        return flatten(x, self.centres.shape[1]).to(self.centres)
 
     def distances(self, x: Tensor) -> Tensor:
         """Squared distances from every centre, (B, K)."""
-        return squared_distances(self._flat(x), self.centres)
+        return squared_distances(self._flatten(x), self.centres)
 
     def encode(self, x: Tensor) -> Tensor:
         """The number of the nearest centre, (B,) int64."""
@@ -101,11 +101,11 @@ class KMeans(EMModel):
         """The centre itself: z (...) int64 -> (..., *event_shape)."""
         return self.centres[z].reshape(*z.shape, *self.event_shape)
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
-        self.put(plus_plus(self._flat(x), self.components, generator))
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        self.set_parameters(kmeans_plus_plus(self._flatten(x), self.components, generator))
 
-    def expectations(self, x: Tensor) -> Stats:
-        rows = self._flat(x)
+    def e_step(self, x: Tensor) -> Stats:
+        rows = self._flatten(x)
         nearest, z = self.distances(x).min(1)
         hard = torch.nn.functional.one_hot(z, self.components).to(rows)  # (B, K)
         return {
@@ -115,7 +115,7 @@ class KMeans(EMModel):
             "sum": hard.T @ rows,
         }
 
-    def maximize(self, stats: Stats) -> None:
+    def m_step(self, stats: Stats) -> None:
         members = stats["members"][:, None]  # a centre without points stays where it is
         self.centres.copy_(torch.where(members > 0, stats["sum"] / members.clamp(min=1), self.centres))
 

@@ -3,7 +3,8 @@ r"""Hierarchical VAE: several layers of codes, each the parent of the one below.
     p(x, z) = p(x|z_1) Π_i p(z_i|z_{i+1}) p(z_m),    p(z_m) = N(0, I)
     bound   = E log p(x|z_1) − Σ_i E KL(q(z_i|·) ‖ p(z_i|z_{i+1})) − KL(q(z_m|·) ‖ p(z_m))
 
-The expectation of each KL runs over the draws of the layers that its two laws depend on. Two ways to guess:
+The expectation of each KL runs over the draws of the layers that its two distributions depend on. Two forms
+of the approximate posterior:
 
     bottom-up   q(z_1|x) q(z_2|z_1) …               layer i of the bound has no closed form: from the draws
     top-down    q(z_m|x), then q(z_i|x, z_{i+1})    ladder: what x says, merged with what z_{i+1} says
@@ -47,7 +48,7 @@ def kl_between(a: Gaussian, b: Gaussian) -> Tensor:
     return gaussian_kl((a[0] - b[0]) * scale, a[1] - b[1])
 
 
-class Chain(Distribution):
+class HierarchicalPrior(Distribution):
     """The prior over the codes of all layers, event shape (K,)."""
 
     arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
@@ -143,7 +144,7 @@ class LadderVAE(VAE):
         """z (..., K) -> the codes of each layer, lowest first."""
         return list(z.split(self.latent_dims, -1))
 
-    def below(self, level: int, upper: Tensor) -> Gaussian:
+    def prior_parameters(self, level: int, upper: Tensor) -> Gaussian:
         """Mean and log σ² of p(z_i|z_{i+1}), `level` = i − 1 from 0."""
         mean, log_var = self.down[level](upper).chunk(2, -1)
         return mean, log_var
@@ -153,7 +154,7 @@ class LadderVAE(VAE):
         parts = self.levels(noise)
         codes = [parts[-1]]
         for level in reversed(range(len(self.down))):
-            codes.insert(0, reparameterize(*self.below(level, codes[0]), parts[level]))
+            codes.insert(0, reparameterize(*self.prior_parameters(level, codes[0]), parts[level]))
         return torch.cat(codes, -1)
 
     def prior_log_prob(self, z: Tensor) -> Tensor:
@@ -161,12 +162,14 @@ class LadderVAE(VAE):
         codes = self.levels(z)
         total = gaussian_log_prob(codes[-1], 0 * codes[-1], 0 * codes[-1]).sum(-1)
         for level in range(len(self.down)):
-            total = total + gaussian_log_prob(codes[level], *self.below(level, codes[level + 1])).sum(-1)
+            total = total + gaussian_log_prob(
+                codes[level], *self.prior_parameters(level, codes[level + 1])
+            ).sum(-1)
         return total
 
     @property
-    def prior(self) -> Chain:  # type: ignore[override]
-        return Chain(self)
+    def prior(self) -> HierarchicalPrior:  # type: ignore[override]
+        return HierarchicalPrior(self)
 
     def sample_prior(
         self, n: int, *, temperature: float = 1.0, generator: torch.Generator | None = None
@@ -179,7 +182,7 @@ class LadderVAE(VAE):
         codes = self.levels(z)
         for i in reversed(range(level)):
             noise = normal(*codes[i].shape, like=self.decoder_log_var, generator=generator)
-            codes[i] = reparameterize(*self.below(i, codes[i + 1]), noise)
+            codes[i] = reparameterize(*self.prior_parameters(i, codes[i + 1]), noise)
         return torch.cat(codes, -1)
 
     def outputs(self, z: Tensor, **given: Any) -> Tensor:
@@ -188,18 +191,18 @@ class LadderVAE(VAE):
     def layer_steps(self, z: Tensor, **given: Any) -> list[Any]:
         return super().layer_steps(z[..., : self.latent_dims[0]])
 
-    # --- Guesses ---
+    # --- The posterior ---
 
     def sample_posterior(self, x: Tensor, noise: Tensor, **given: Any) -> PosteriorSample:
         draw = self._bottom_up if self.inference == "bottom-up" else self._top_down
-        codes, q = draw(self.flat(x), self.levels(noise))
-        p: list[Gaussian] = [self.below(i, codes[i + 1]) for i in range(len(self.down))]
+        codes, q = draw(self.flatten(x), self.levels(noise))
+        p: list[Gaussian] = [self.prior_parameters(i, codes[i + 1]) for i in range(len(self.down))]
         p.append((torch.zeros_like(codes[-1]), torch.zeros_like(codes[-1])))
         each = [  # log p(z_i|z_{i+1}) − log q(z_i|·) of the draws
             (gaussian_log_prob(z, *pi) - gaussian_log_prob(z, *qi)).sum(-1)
             for z, pi, qi in zip(codes, p, q, strict=True)
         ]
-        if self.inference == "top-down":  # both laws of a layer depend on the layers above alone: exact
+        if self.inference == "top-down":  # both depend on the layers above alone: exact
             kls = [kl_between(qi, pi).sum(-1) for qi, pi in zip(q, p, strict=True)]
         else:  # the top's prior depends on nothing; the others' on a draw that comes later
             kls = [-e for e in each[:-1]] + [kl_between(q[-1], p[-1]).sum(-1)]
@@ -209,7 +212,7 @@ class LadderVAE(VAE):
         return PosteriorSample(torch.cat(codes, -1), torch.stack(each).sum(0), kl, mean, log_var)
 
     def _bottom_up(self, x: Tensor, noise: list[Tensor]) -> tuple[list[Tensor], list[Gaussian]]:
-        """Draws (S, B, K_i) of every layer, and the laws they come from."""
+        """Draws (S, B, K_i) of every layer, and the distributions they come from."""
         q: list[Gaussian] = [cast(Gaussian, self.encoder(x).chunk(2, -1))]
         codes = [reparameterize(*q[0], noise[0])]
         for up, e in zip(self.up, noise[1:], strict=True):
@@ -218,20 +221,20 @@ class LadderVAE(VAE):
         return codes, q
 
     def _top_down(self, x: Tensor, noise: list[Tensor]) -> tuple[list[Tensor], list[Gaussian]]:
-        """Draws (S, B, K_i) of every layer, and the laws they come from."""
+        """Draws (S, B, K_i) of every layer, and the distributions they come from."""
         said: list[Gaussian] = []
         for up, head in zip(self.up, self.heads, strict=True):
             x = up(x)
             said.append(cast(Gaussian, head(x).chunk(2, -1)))
         q, codes = [said[-1]], [reparameterize(*said[-1], noise[-1])]
         for level in reversed(range(len(self.down))):
-            q.insert(0, merge(said[level], self.below(level, codes[0])))
+            q.insert(0, merge(said[level], self.prior_parameters(level, codes[0])))
             codes.insert(0, reparameterize(*q[0], noise[level]))
         return codes, q
 
     def encode_parameters(self, x: Tensor, **given: Any) -> Gaussian:
         """μ and log σ² (B, K) of every layer, the layers before it at their means."""
         draw = self._bottom_up if self.inference == "bottom-up" else self._top_down
-        _, q = draw(self.flat(x), self.levels(x.new_zeros(1, len(x), self.latent_dim)))
+        _, q = draw(self.flatten(x), self.levels(x.new_zeros(1, len(x), self.latent_dim)))
         mean = torch.cat([m.expand(1, len(x), -1)[0] for m, _ in q], -1)
         return mean, torch.cat([v.expand(1, len(x), -1)[0] for _, v in q], -1)

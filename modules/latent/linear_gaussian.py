@@ -26,7 +26,7 @@ from torch.distributions import Independent, MultivariateNormal, Normal
 
 from modules.base import require
 from modules.former import former
-from modules.latent.em import EMDensity, Stats, flat
+from modules.latent.em import EMDensity, Stats, flatten
 from modules.noise import normal
 from modules.trace import Step, Trace
 
@@ -43,7 +43,7 @@ class LinearGaussian(EMDensity):
         restarts, trial_steps, training: see `EMModel`.
     """
 
-    holes = True
+    allows_missing = True
     mean: Tensor
     loadings: Tensor
     noise: Tensor
@@ -68,7 +68,7 @@ class LinearGaussian(EMDensity):
         self.register_buffer("loadings", torch.eye(self.n, factors, dtype=torch.float64))
         self.register_buffer("noise", torch.ones(self.n, dtype=torch.float64))
 
-    def put(self, loadings: Tensor, noise: Tensor | float, mean: Tensor | float = 0.0) -> None:
+    def set_parameters(self, loadings: Tensor, noise: Tensor | float, mean: Tensor | float = 0.0) -> None:
         """Use W (D, K), Ψ's diagonal (D,) and μ (D,)."""
         for buffer, value in ((self.loadings, loadings), (self.noise, noise), (self.mean, mean)):
             buffer.copy_(torch.as_tensor(value, dtype=buffer.dtype).expand_as(buffer))
@@ -76,12 +76,12 @@ class LinearGaussian(EMDensity):
 
     # --- inference ---
 
-    def _flat(self, x: Tensor) -> Tensor:
-        return flat(x, self.n).to(self.mean)
+    def _flatten(self, x: Tensor) -> Tensor:
+        return flatten(x, self.n).to(self.mean)
 
     def _centred(self, x: Tensor) -> tuple[Tensor, Tensor | None]:
         """x − μ (B, D), 0 where missing, and where it is seen (B, D); None if nothing is missing."""
-        centred = self._flat(x) - self.mean
+        centred = self._flatten(x) - self.mean
         seen = ~centred.isnan()
         return centred.nan_to_num(nan=0.0), None if bool(seen.all()) else seen
 
@@ -144,7 +144,7 @@ class LinearGaussian(EMDensity):
         mean = z @ self.loadings.T + self.mean
         if seen is None:
             seen = torch.ones_like(centred, dtype=torch.bool)
-        mean, variance = torch.where(seen, self._flat(x), mean), torch.where(seen, 0.0, spread)
+        mean, variance = torch.where(seen, self._flatten(x), mean), torch.where(seen, 0.0, spread)
         return mean.reshape(x.shape), variance.reshape(x.shape)
 
     @former("n", "mean", "generator")
@@ -171,18 +171,18 @@ class LinearGaussian(EMDensity):
 
     # --- EM ---
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         """μ and Ψ from the data, W at random: half of the variance is given to the factors."""
-        rows = self._flat(x)
+        rows = self._flatten(x)
         seen = ~rows.isnan()
         count = seen.sum(0).clamp(min=1)
         mean = rows.nan_to_num(nan=0.0).sum(0) / count
         variance = torch.where(seen, (rows - mean).square(), 0.0).sum(0) / count
         scale = (0.5 * variance / self.factors).sqrt()[:, None]
         noise = normal(self.n, self.factors, like=rows, generator=generator, dtype=torch.float64)
-        self.put(scale * noise, (0.5 * variance).clamp(min=max(self.floor, 1e-9)), mean)
+        self.set_parameters(scale * noise, (0.5 * variance).clamp(min=max(self.floor, 1e-9)), mean)
 
-    def expectations(self, x: Tensor) -> Stats:
+    def e_step(self, x: Tensor) -> Stats:
         centred, seen = self._centred(x)
         z, covariance, log_p = self._posterior(centred, seen)
         one = z.new_ones(len(z), 1)
@@ -206,7 +206,7 @@ class LinearGaussian(EMDensity):
             "xx": centred.square().sum(0),  # (D,)
         }
 
-    def maximize(self, stats: Stats) -> None:
+    def m_step(self, stats: Stats) -> None:
         seen, known = stats["seen"], stats["seen"] > 0  # an entry that nobody has keeps what it had
         outer, cross = stats["zz"], stats["xz"]
         if bool((seen == seen[0]).all()) and outer.stride(0) == 0:  # complete: one matrix for all rows

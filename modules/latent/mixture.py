@@ -21,7 +21,7 @@ from torch.distributions import Categorical
 
 from modules.base import require
 from modules.former import former
-from modules.latent.em import EMDensity, Stats, flat
+from modules.latent.em import EMDensity, Stats, flatten
 from modules.latent.gaussians import Covariance, Gaussians
 from modules.noise import pick, uniform
 from modules.trace import Step, Trace
@@ -34,7 +34,7 @@ class GaussianMixture(EMDensity):
         event_shape: of one example.
         components: K.
         covariance: "full", "diag", "spherical" or "tied".
-        floor: the least eigenvalue of a covariance; who reaches it is named in a `Collapse` warning.
+        floor: the least eigenvalue of a covariance; who reaches it is named in a `CollapseWarning`.
         restarts, trial_steps, training: see `EMModel`. A start is k-means++ and its hard clusters.
 
     Example:
@@ -66,23 +66,23 @@ class GaussianMixture(EMDensity):
         """Free numbers: weights that sum to 1, means, and covariances that are symmetric."""
         return self.components - 1 + self.gaussians.num_free
 
-    def put(self, weights: Tensor, means: Tensor, covariances: Tensor) -> None:
+    def set_parameters(self, weights: Tensor, means: Tensor, covariances: Tensor) -> None:
         """Use these parameters: (K,), (K, D), and covariances in the shape of their kind."""
         self.weights.copy_(weights)
-        self.gaussians.put(means, covariances)
+        self.gaussians.set_parameters(means, covariances)
         self.started.fill_(True)
 
     # --- density ---
 
-    def _flat(self, x: Tensor) -> Tensor:
-        return flat(x, self.n).to(self.weights)
+    def _flatten(self, x: Tensor) -> Tensor:
+        return flatten(x, self.n).to(self.weights)
 
     def _pieces(self, x: Tensor) -> tuple[Tensor, ...]:
-        return self._flat(x).split(max(1, CHUNK // (self.components * self.n)))
+        return self._flatten(x).split(max(1, CHUNK // (self.components * self.n)))
 
     def log_joint(self, x: Tensor) -> Tensor:
         """log π_k N(x; μ_k, Σ_k), (B, K)."""
-        return self.gaussians.log_prob(self._flat(x)) + self.weights.log()
+        return self.gaussians.log_prob(self._flatten(x)) + self.weights.log()
 
     def log_prob(self, x: Tensor) -> Tensor:
         return torch.cat([self.log_joint(part).logsumexp(1) for part in self._pieces(x)])
@@ -99,12 +99,12 @@ class GaussianMixture(EMDensity):
 
     # --- EM ---
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
-        hard = self.gaussians.begin(self._flat(x), generator)
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        hard = self.gaussians.initialize(self._flatten(x), generator)
         self.weights.copy_(hard.mean(0))
         self.started.fill_(True)
 
-    def expectations(self, x: Tensor) -> Stats:
+    def e_step(self, x: Tensor) -> Stats:
         sums: dict[str, Tensor] = {}
         for part in self._pieces(x):
             joint = self.log_joint(part)
@@ -114,8 +114,8 @@ class GaussianMixture(EMDensity):
             sums = {name: sums[name] + value for name, value in found.items()} if sums else found
         return sums
 
-    def maximize(self, stats: Stats) -> None:
-        self.gaussians.maximize(dict(stats))
+    def m_step(self, stats: Stats) -> None:
+        self.gaussians.m_step(dict(stats))
         self.weights.copy_(stats["members"] / stats["members"].sum())
 
     # --- surfaces: Latent, Sampler ---

@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from modules.base import Mean, Split, require
-from modules.latent.em import EMModel, Stats, examples, flat
+from modules.latent.em import EMModel, Stats, examples, flatten
 
 
 def scatter(flat: Tensor, origin: Tensor) -> dict[str, Tensor]:
@@ -73,12 +73,12 @@ class PCA(EMModel):
     def num_parameters(self) -> int:
         return self.components.numel() + self.n
 
-    def _flat(self, x: Tensor) -> Tensor:
-        return flat(x, self.n).to(self.mean)
+    def _flatten(self, x: Tensor) -> Tensor:
+        return flatten(x, self.n).to(self.mean)
 
     def encode(self, x: Tensor) -> Tensor:
         """Coordinates in the plane, (B, K)."""
-        return (self._flat(x) - self.mean) @ self.components.T
+        return (self._flatten(x) - self.mean) @ self.components.T
 
     def decode(self, z: Tensor) -> Tensor:
         """z (..., K) -> (..., *event_shape)."""
@@ -89,13 +89,13 @@ class PCA(EMModel):
         """Σ_{j>K} λ_j: the mean squared distance of the training data from the plane."""
         return self.variances[self.factors :].sum()
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
-        self.mean.copy_(self._flat(x).mean(0))  # sums are taken about it
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        self.mean.copy_(self._flatten(x).mean(0))  # sums are taken about it
 
-    def expectations(self, x: Tensor) -> Stats:
-        return {"loglik": -self.distances(x).sum(), **scatter(self._flat(x), self.mean)}
+    def e_step(self, x: Tensor) -> Stats:
+        return {"loglik": -self.distances(x).sum(), **scatter(self._flatten(x), self.mean)}
 
-    def maximize(self, stats: Stats) -> None:
+    def m_step(self, stats: Stats) -> None:
         mean, values, vectors = spectrum(stats, self.mean)
         self.mean.copy_(mean)
         self.variances.copy_(values)
@@ -103,7 +103,7 @@ class PCA(EMModel):
 
     def distances(self, x: Tensor) -> Tensor:
         """Squared distance from the plane, (B,): what is lost, and a score of how odd x is."""
-        return (self._flat(x) - self.encode(x) @ self.components - self.mean).square().sum(1)
+        return (self._flatten(x) - self.encode(x) @ self.components - self.mean).square().sum(1)
 
     def step(self, batch: Any, split: Split) -> Tensor:
         distances = self.distances(examples(batch))

@@ -49,23 +49,23 @@ class PPCA(LinearGaussian):
     def new_noise(self, left: Tensor, seen: Tensor) -> Tensor:
         return (left.sum() / seen.sum()).clamp(min=self.floor).expand(self.n)
 
-    def begin(self, x: Tensor, generator: torch.Generator | None = None) -> None:
-        super().begin(x, generator)
+    def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
+        super().initialize(x, generator)
         self.noise.fill_(self.noise.mean())
 
-    def expectations(self, x: Tensor) -> Stats:
+    def e_step(self, x: Tensor) -> Stats:
         if not self.closed_form:
-            return super().expectations(x)
-        flat = self._flat(x)
+            return super().e_step(x)
+        flat = self._flatten(x)
         if flat.isnan().any():
             raise ValueError("x has missing entries: set closed_form to false, EM can leave them out.")
         return {"loglik": self.log_prob(x).sum(), **scatter(flat, self.mean)}
 
-    def maximize(self, stats: Stats) -> None:
+    def m_step(self, stats: Stats) -> None:
         if not self.closed_form:
-            return super().maximize(stats)
+            return super().m_step(stats)
         mean, values, vectors = spectrum(stats, self.mean)
         rest = values[self.factors :]
         noise = (rest.mean() if len(rest) else values.new_zeros(())).clamp(min=self.floor)
         lengths = (values[: self.factors] - noise).clamp(min=0).sqrt()
-        self.put(vectors[:, : self.factors] * lengths, noise, mean)
+        self.set_parameters(vectors[:, : self.factors] * lengths, noise, mean)

@@ -91,7 +91,7 @@ class ScoreVAE(VAE):
         if self.estimator == "leave_one_out":
             return (f.sum(0) - f) / (len(f) - 1), zero
         if self.estimator == "learned":
-            said = self.baseline(self.flat(x)).squeeze(-1)  # (B,)
+            said = self.baseline(self.flatten(x)).squeeze(-1)  # (B,)
             return said.detach(), (f - said).square()
         if self.estimator == "running_mean":
             before = self.running.clone()  # of the batches before: it does not depend on this z

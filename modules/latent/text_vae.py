@@ -31,13 +31,13 @@ from modules.latent.vae import VAE
 from modules.trace import Step
 
 
-def alive(x: Tensor, end: int) -> Tensor:
+def line_mask(x: Tensor, end: int) -> Tensor:
     """Which tokens of x (..., T) belong to the line: those up to its first `end`, and this one."""
     ended = x == end
     return ended.cumsum(-1) - ended.long() == 0
 
 
-class Reader(nn.Module):
+class TextEncoder(nn.Module):
     """x (N, T) -> (μ, log σ²) (N, 2K), from the state in which the line ends."""
 
     def __init__(self, vocab_size: int, embedding: int, width: int, latent_dim: int) -> None:
@@ -48,11 +48,11 @@ class Reader(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         states, _ = self.gru(self.embedding(x))  # (N, T, width)
-        place = alive(x, self.embedding.num_embeddings - 1).sum(1) - 1  # (N,)
+        place = line_mask(x, self.embedding.num_embeddings - 1).sum(1) - 1  # (N,)
         return cast(Tensor, self.last(states[torch.arange(len(x), device=x.device), place]))
 
 
-class Writer(nn.Module):
+class TextDecoder(nn.Module):
     """z (N, K) and the tokens before -> logits of each token; z is told at every step."""
 
     def __init__(self, vocab_size: int, embedding: int, width: int, latent_dim: int) -> None:
@@ -62,11 +62,11 @@ class Writer(nn.Module):
         self.gru = nn.GRU(embedding + latent_dim, width, batch_first=True)
         self.last = nn.Linear(width, vocab_size)
 
-    def begin(self, z: Tensor) -> Tensor:
+    def initial_state(self, z: Tensor) -> Tensor:
         """The state before the first token, (1, N, width)."""
         return torch.tanh(self.start(z))[None]
 
-    def told(self, before: Tensor, z: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+    def unroll(self, before: Tensor, z: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """Embedded tokens (N, L, E) that stand before -> logits (N, L, V) and the state behind them."""
         codes = z[:, None].expand(-1, before.shape[1], -1)
         h, state = self.gru(torch.cat([before, codes], -1), state)
@@ -74,7 +74,7 @@ class Writer(nn.Module):
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         before = F.pad(self.embedding(x), (0, 0, 1, 0))[:, :-1]  # nothing stands before the first
-        return self.told(before, z, self.begin(z))[0]
+        return self.unroll(before, z, self.initial_state(z))[0]
 
 
 class TextVAE(VAE):
@@ -121,7 +121,7 @@ class TextVAE(VAE):
 
     def networks(self, hidden: list[int], activation: type[nn.Module]) -> tuple[nn.Module, nn.Module]:
         sizes = self.vocab_size, self.embedding, self.width, self.latent_dim
-        return Reader(*sizes), Writer(*sizes)
+        return TextEncoder(*sizes), TextDecoder(*sizes)
 
     def lines(self, x: Tensor) -> Tensor:
         """x (..., L) as token numbers.
@@ -147,18 +147,18 @@ class TextVAE(VAE):
         x = self.lines(x)
         every = x.expand(*z.shape[:-1], -1)
         found = self.logits(every, z).log_softmax(-1).gather(-1, every[..., None]).squeeze(-1)
-        return found.masked_fill(~alive(x, self.end), 0.0)
+        return found.masked_fill(~line_mask(x, self.end), 0.0)
 
     @torch.no_grad()
-    def write(self, z: Tensor, choose: Callable[[Tensor], Tensor]) -> Tensor:
+    def generate(self, z: Tensor, choose: Callable[[Tensor], Tensor]) -> Tensor:
         """Token after token, each chosen from its probabilities (N, V): z (..., K) -> (..., T), ends behind
         the end."""
         flat = z.reshape(-1, self.latent_dim)
         x = torch.full((len(flat), self.length), self.end, device=z.device)
-        writer = cast(Writer, self.decoder)
-        before, state = flat.new_zeros(len(flat), 1, self.embedding), writer.begin(flat)
+        writer = cast(TextDecoder, self.decoder)
+        before, state = flat.new_zeros(len(flat), 1, self.embedding), writer.initial_state(flat)
         for i in range(self.length):
-            logits, state = writer.told(before, flat, state)
+            logits, state = writer.unroll(before, flat, state)
             chosen = choose(logits[:, 0].softmax(-1))
             x[:, i] = chosen if i == 0 else torch.where(x[:, i - 1] == self.end, self.end, chosen)
             before = writer.embedding(x[:, i : i + 1])
@@ -166,7 +166,7 @@ class TextVAE(VAE):
 
     def decode(self, z: Tensor, **given: Any) -> Tensor:
         """z (..., K) -> (..., T): the likeliest token, one after the other; the mean of letters is none."""
-        return self.write(z, lambda p: p.argmax(-1))
+        return self.generate(z, lambda p: p.argmax(-1))
 
     def observation_step(
         self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any
@@ -175,6 +175,6 @@ class TextVAE(VAE):
             p = p if generator is None else p.to(generator.device)
             return torch.multinomial(p, 1, generator=generator).squeeze(1).to(z.device)
 
-        x = self.write(z, draw)
+        x = self.generate(z, draw)
         caption = "Draw one letter after the other; each knows those before it."
         return Step(caption, {"x": x}, r"x_i\sim p(x_i|x_{<i},z)")

@@ -154,7 +154,7 @@ class VAE(VariationalBounds, Module):
         zeros = self.decoder_log_var.new_zeros(self.latent_dim)
         return Independent(Normal(zeros, torch.ones_like(zeros)), 1)
 
-    def flat(self, x: Tensor) -> Tensor:
+    def flatten(self, x: Tensor) -> Tensor:
         """x (B, ...) -> (B, D).
 
         Raises:
@@ -169,7 +169,7 @@ class VAE(VariationalBounds, Module):
 
     def encode_parameters(self, x: Tensor, **given: Any) -> tuple[Tensor, Tensor]:
         """x (B, ...) -> μ (B, K), log σ² (B, K) of q(z|x)."""
-        mean, log_var = self.encoder(self.flat(x)).chunk(2, dim=-1)
+        mean, log_var = self.encoder(self.flatten(x)).chunk(2, dim=-1)
         return mean, log_var
 
     def posterior(self, x: Tensor, **given: Any) -> Independent:

@@ -6,7 +6,7 @@ r"""A Gaussian decoder that says how sure it is: one noise for each pixel, or fo
     "network"   σ_d(z), a second output of the decoder
 
 Where a pixel is always the same (the margin of a digit), its error goes to 0, and the density of real numbers
-has no upper end: −log p falls without limit while nothing is learned. `least_sigma` is the floor that stops
+has no upper end: −log p falls without limit while nothing is learned. `min_sigma` is the floor that stops
 it.
 
 Shapes: x (B, ...), flat (B, D); z (..., K); log σ² (D,) or (..., D).
@@ -35,7 +35,7 @@ class VarianceVAE(VAE):
 
     Args:
         variance: "pixel" or "network".
-        least_sigma: floor of every σ_d.
+        min_sigma: floor of every σ_d.
         sigma: their start.
         model: as of `VAE`; the decoder is Gaussian.
 
@@ -48,7 +48,7 @@ class VarianceVAE(VAE):
         self,
         *,
         variance: Literal["pixel", "network"] = "pixel",
-        least_sigma: float = 0.01,
+        min_sigma: float = 0.01,
         sigma: float = 1.0,
         decoder: Literal["gaussian"] = "gaussian",
         learn_sigma: bool = True,
@@ -58,10 +58,10 @@ class VarianceVAE(VAE):
             raise ValueError(f"variance is {variance!r}: choose pixel or network.")
         if decoder != "gaussian" or not learn_sigma:
             raise ValueError("A noise of each pixel is learned, and by a Gaussian decoder alone.")
-        require(0, below=sigma, least_sigma=least_sigma)
+        require(0, below=sigma, min_sigma=min_sigma)
         self.variance = variance
         super().__init__(decoder=decoder, sigma=sigma, **model)
-        self.least_log_var = 2 * math.log(max(least_sigma, 1e-6))
+        self.least_log_var = 2 * math.log(max(min_sigma, 1e-6))
         # softplus⁻¹ of the start's height above the floor
         start = math.log(math.expm1(2 * math.log(sigma) - self.least_log_var))
         if variance == "pixel":
@@ -77,7 +77,7 @@ class VarianceVAE(VAE):
             decoder = mlp([self.latent_dim, *reversed(hidden), 2 * self.event_dim], activation)
         return encoder, decoder
 
-    def both(self, z: Tensor) -> tuple[Tensor, Tensor]:
+    def mean_and_log_var(self, z: Tensor) -> tuple[Tensor, Tensor]:
         """z (..., K) -> mean (..., D), and log σ² (D,) or (..., D)."""
         mean, raw = self.decoder(z), getattr(self, "raw", None)
         if raw is None:
@@ -86,14 +86,14 @@ class VarianceVAE(VAE):
 
     def sigma(self, z: Tensor) -> Tensor:
         """σ of every pixel, (..., D)."""
-        mean, log_var = self.both(z)
+        mean, log_var = self.mean_and_log_var(z)
         return (0.5 * log_var).exp().expand_as(mean)
 
     def outputs(self, z: Tensor, **given: Any) -> Tensor:
-        return self.both(z)[0]
+        return self.mean_and_log_var(z)[0]
 
     def pixel_log_likelihood(self, x: Tensor, z: Tensor, **given: Any) -> Tensor:
-        return gaussian_log_prob(in_rows(x), *self.both(z))
+        return gaussian_log_prob(in_rows(x), *self.mean_and_log_var(z))
 
     def observation_step(
         self, z: Tensor, x_mean: Tensor, generator: torch.Generator | None, **given: Any

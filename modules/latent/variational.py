@@ -187,7 +187,7 @@ def nearest_gaussian(
         log_p = grid.log_joint - grid.log_prob
         centre = grid.expectation(log_p, grid.z)
         variance = grid.expectation(log_p, (grid.z - centre) ** 2)
-        left = grid.forward(log_normal(grid.z, centre, variance))
+        left = grid.forward_kl(log_normal(grid.z, centre, variance))
         return float(centre), float(variance.sqrt()), float(left)
     at = torch.tensor([mean, math.log(deviation)], dtype=torch.float64, requires_grad=True)
     optimizer = torch.optim.LBFGS(

@@ -19,8 +19,8 @@ of ch. 17; [GM] §3.12.5.
 """
 
 import math
-from collections.abc import Sequence
-from typing import Any, Literal, cast
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 from torch import Tensor, nn
@@ -31,7 +31,7 @@ from modules.autoregressive.nade import NADE
 from modules.base import Mean, Module, Split, in_rows, require
 from modules.former import former
 from modules.latent.bounds import bernoulli_log_prob
-from modules.latent.conv_vae import downward, small_side, upward
+from modules.latent.conv_vae import downsampled_size, downsampling, upsampling
 from modules.latent.vae import ACTIVATIONS
 from modules.noise import bernoulli
 from modules.trace import Step, Trace
@@ -59,10 +59,10 @@ def perplexity(counts: Tensor) -> Tensor:
     return torch.special.entr(share).sum().exp()
 
 
-def nearest(book: Tensor, z: Tensor) -> Tensor:
-    """Number of the nearest code: book (K, E), z (..., E) -> (...) int64."""
+def nearest_code(codebook: Tensor, z: Tensor) -> Tensor:
+    """Number of the nearest code: codebook (K, E), z (..., E) -> (...) int64."""
     # ‖z‖² is the same for all codes: it decides nothing
-    return (book.square().sum(1) - 2 * z @ book.T).argmin(-1)
+    return (codebook.square().sum(1) - 2 * z @ codebook.T).argmin(-1)
 
 
 class VQVAE(Module):
@@ -85,6 +85,7 @@ class VQVAE(Module):
         torch.Size([2, 16])
     """
 
+    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {"book": "codebook"}
     ema_counts: Tensor
     ema_sums: Tensor
 
@@ -110,21 +111,21 @@ class VQVAE(Module):
         require(0, beta=beta)
         require(0, below=1, ema=0.0 if ema is None else ema)
         self.image_shape = self.event_shape = tuple(image_shape)
-        self.grid = small_side(image_shape, len(channels))
+        self.grid = downsampled_size(image_shape, len(channels))
         self.places, self.codes, self.code_dim = self.grid[0] * self.grid[1], codes, code_dim
         self.beta, self.ema, self.likelihood = beta, ema, "bernoulli"
         layer = ACTIVATIONS[activation]
         maps = list(channels)
-        self.encoder = downward(self.image_shape, maps, layer).append(nn.Conv2d(maps[-1], code_dim, 1))
+        self.encoder = downsampling(self.image_shape, maps, layer).append(nn.Conv2d(maps[-1], code_dim, 1))
         self.decoder = nn.Sequential(
-            nn.Conv2d(code_dim, maps[-1], 1), layer(), *upward(self.image_shape, maps, layer)
+            nn.Conv2d(code_dim, maps[-1], 1), layer(), *upsampling(self.image_shape, maps, layer)
         )
-        self.book = nn.Parameter(
+        self.codebook = nn.Parameter(
             torch.randn(codes, code_dim) / math.sqrt(code_dim), requires_grad=ema is None
         )
         if ema is not None:
             self.register_buffer("ema_counts", torch.ones(codes))
-            self.register_buffer("ema_sums", self.book.detach().clone())
+            self.register_buffer("ema_sums", self.codebook.detach().clone())
         self.code_prior = NADE((self.places,), prior_hidden, num_categories=codes, one_hot=True)
 
     # --- Codes ---
@@ -135,8 +136,8 @@ class VQVAE(Module):
 
     def quantize(self, features: Tensor) -> tuple[Tensor, Tensor]:
         """z_e (..., E) -> codes (...), and their vectors (..., E), which carry the codebook's gradient."""
-        codes = nearest(self.book, features)
-        return codes, self.book[codes]
+        codes = nearest_code(self.codebook, features)
+        return codes, self.codebook[codes]
 
     def encode(self, x: Tensor) -> Tensor:
         """x (B, ...) -> codes (B, P) int64, row by row of the grid."""
@@ -150,18 +151,18 @@ class VQVAE(Module):
 
     def decode(self, codes: Tensor) -> Tensor:
         """Codes (..., P) -> probability of each 1, (..., *image_shape)."""
-        return self.logits(self.book[codes]).sigmoid().reshape(*codes.shape[:-1], *self.image_shape)
+        return self.logits(self.codebook[codes]).sigmoid().reshape(*codes.shape[:-1], *self.image_shape)
 
     @property
     def prior(self) -> Independent:
         """The uniform prior that training assumes: event shape (P,)."""
-        return Independent(Categorical(logits=self.book.new_zeros(self.places, self.codes)), 1)
+        return Independent(Categorical(logits=self.codebook.new_zeros(self.places, self.codes)), 1)
 
     # --- Bounds ---
 
     def log_likelihood(self, x: Tensor, codes: Tensor) -> Tensor:
         """log p(x|z_q), (B,), nats; codes (B, P)."""
-        return bernoulli_log_prob(in_rows(x), self.logits(self.book[codes])).sum(-1)
+        return bernoulli_log_prob(in_rows(x), self.logits(self.codebook[codes])).sum(-1)
 
     def elbo(self, x: Tensor, prior: Literal["learned", "uniform"] = "learned") -> Tensor:
         """(B,) log p(x|z_q) + log p(k), exact: nothing is drawn."""
@@ -171,8 +172,8 @@ class VQVAE(Module):
     def code_log_prob(self, codes: Tensor, prior: Literal["learned", "uniform"] = "learned") -> Tensor:
         """log p(k) of codes (B, P), (B,), nats."""
         if prior == "uniform":
-            return self.book.new_full((len(codes),), -self.places * math.log(self.codes))
-        return self.code_prior.log_prob(codes.to(self.book))
+            return self.codebook.new_full((len(codes),), -self.places * math.log(self.codes))
+        return self.code_prior.log_prob(codes.to(self.codebook))
 
     def iwae(self, x: Tensor, samples: int = 500, generator: torch.Generator | None = None) -> Tensor:
         """(B,) the ELBO: q is one point, so all draws of it are the same."""
@@ -240,12 +241,12 @@ class VQVAE(Module):
             self.log_metric(split, "iwae", -(rec + prior))
             self.log_metric(split, "iwae_samples", 1)
         if split == "train" and self.ema is not None and torch.is_grad_enabled():
-            self.follow(codes, features.detach())
+            self.update_codebook(codes, features.detach())
         book, commitment = vq_losses(features, vectors)
         return (-rec - prior + book + self.beta * commitment).mean()
 
     @torch.no_grad()
-    def follow(self, codes: Tensor, features: Tensor) -> None:
+    def update_codebook(self, codes: Tensor, features: Tensor) -> None:
         """Move every code towards the mean of the z_e (B, P, E) that chose it: one step of running means."""
         features = features.to(self.ema_sums.dtype).flatten(0, 1)
         hot = nn.functional.one_hot(codes.flatten(), self.codes).to(features)  # (B·P, K)
@@ -256,7 +257,7 @@ class VQVAE(Module):
         self.ema_sums.lerp_(self.all_reduce_sum(sums), 1 - keep)
         counts = self.ema_counts[:, None]
         # a code that is never chosen stays where it is: both its numbers die out
-        self.book.copy_(torch.where(counts > 1e-5, self.ema_sums / counts.clamp(min=1e-5), self.book))
+        self.codebook.copy_(torch.where(counts > 1e-5, self.ema_sums / counts.clamp(min=1e-5), self.codebook))
 
 
 def vq_losses(features: Tensor, vectors: Tensor) -> tuple[Tensor, Tensor]:

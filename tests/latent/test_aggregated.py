@@ -10,7 +10,7 @@ from torch.distributions import MultivariateNormal
 
 from modules.latent.aggregated import (
     AggregatedPosterior,
-    gaussian_parts,
+    gaussian_decomposition,
     stratified_q,
     stratified_weights,
     weighted_log_q,
@@ -62,7 +62,7 @@ def test_parts_of_a_gaussian_code() -> None:
     x_covariance = f64([[2.0, 1.2], [1.2, 1.0]])
     loading, noise = f64([[0.8, 0.1], [-0.2, 0.9]]), f64(0.3, 0.2)
     covariance = loading @ x_covariance @ loading.T + noise.diag()
-    parts = gaussian_parts(noise, covariance)
+    parts = gaussian_decomposition(noise, covariance)
     close(parts["information"], 1.295419)
     close(parts["total_correlation"], 0.190880)
     close(parts["dimensions"].sum(), 0.140407)
@@ -70,8 +70,8 @@ def test_parts_of_a_gaussian_code() -> None:
     close(total, 1.626705)
     expected_kl = 0.5 * ((covariance.diagonal() - 1).sum() - noise.log().sum())
     close(total, expected_kl, 1e-12)
-    close(gaussian_parts(f64(0.1, 0.1), f64([[1.0, 0.8], [0.8, 1.0]]))["total_correlation"], 0.510826)
-    close(gaussian_parts(f64(0.1, 0.1), f64(1.0, 2.0).diag())["total_correlation"], 0.0, 1e-12)
+    close(gaussian_decomposition(f64(0.1, 0.1), f64([[1.0, 0.8], [0.8, 1.0]]))["total_correlation"], 0.510826)
+    close(gaussian_decomposition(f64(0.1, 0.1), f64(1.0, 2.0).diag())["total_correlation"], 0.0, 1e-12)
     # and estimated from data: the mixture of many codes
     x = torch.randn(3000, 2, generator=seeded(), dtype=torch.float64) @ torch.linalg.cholesky(x_covariance).T
     found = AggregatedPosterior(x @ loading.T, noise.log().expand(3000, -1)).decomposition(4000, seeded(1))

@@ -17,7 +17,9 @@ X = torch.tensor([-2.0, -1.0, 1.0, 4.0], dtype=torch.float64)
 
 def referee(theta: float) -> GaussianMixture:
     model = GaussianMixture((1,), 2, "spherical")
-    model.put(torch.tensor([0.5, 0.5]), torch.tensor([[theta], [2.0]], dtype=torch.float64), torch.ones(2))
+    model.set_parameters(
+        torch.tensor([0.5, 0.5]), torch.tensor([[theta], [2.0]], dtype=torch.float64), torch.ones(2)
+    )
     return model
 
 
@@ -57,7 +59,7 @@ def test_the_exponential_family_rests_beside_the_top() -> None:
     moves = lens.climb(lens.exponential(1.0), 1.68, torch.tensor(1.0).double(), "E and M")
     assert moves[-1].theta == pytest.approx(2.0, abs=0.02)  # 2/x, where the bound is greatest
     assert moves[-1].bound == pytest.approx(-1.168939, abs=1e-4) and moves[-1].gap > 0.02
-    assert eg.most_likely(1.0) == pytest.approx(1.679567, abs=1e-5)  # the top of log p
+    assert eg.maximum_likelihood(1.0) == pytest.approx(1.679567, abs=1e-5)  # the top of log p
     for now in moves:  # no other φ is better
         if now.kind == "E":
             others = torch.linspace(0.5, 4, 300).double()

@@ -87,7 +87,7 @@ def test_the_curve_climbs_beyond_all_mixtures(fits: lens.Fits, ring: tuple) -> N
 
 def test_the_window_holds_a_curves_mass(ring: tuple) -> None:
     model = GTM((2,), 4)
-    model.begin(ring[0], torch.Generator().manual_seed(1))
+    model.initialize(ring[0], torch.Generator().manual_seed(1))
     area = (2 * lens.EDGE / lens.CELLS) ** 2
     model.weights.zero_()
     model.variance.fill_(0.05)

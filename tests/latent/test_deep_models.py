@@ -57,8 +57,8 @@ BITS: dict[str, Callable[[], VAE]] = {
     "GRU": lambda: AutoregressiveVAE(**SMALL, kind="gru"),
 }
 GREYS: dict[str, Callable[[], VAE]] = {
-    "noise of each pixel": lambda: VarianceVAE(**SMALL, sigma=0.9, least_sigma=0.5),
-    "noise from the network": lambda: VarianceVAE(**SMALL, sigma=0.9, least_sigma=0.5, variance="network"),
+    "noise of each pixel": lambda: VarianceVAE(**SMALL, sigma=0.9, min_sigma=0.5),
+    "noise from the network": lambda: VarianceVAE(**SMALL, sigma=0.9, min_sigma=0.5, variance="network"),
 }
 bits = pytest.mark.parametrize("name", BITS)
 members = pytest.mark.parametrize("name", [*BITS, *GREYS])

@@ -8,7 +8,7 @@ from torch import Tensor
 from lab import ui, weights
 from lab.lenses import stock
 from lab.ui.models import shelves
-from modules.latent.denoising import DenoisingAutoencoder, damaged
+from modules.latent.denoising import DenoisingAutoencoder, corrupt
 from pages.latent.denoising import lens
 
 
@@ -25,8 +25,8 @@ def bits() -> Tensor:
 def test_the_three_are_of_one_shape(models: dict[str, torch.nn.Module]) -> None:
     decoders = [[tuple(p.shape) for p in model.decoder.parameters()] for model in models.values()]
     assert decoders[0] == decoders[1] == decoders[2] and all(m.latent_dim == 10 for m in models.values())
-    assert isinstance(models["AE"], DenoisingAutoencoder) and models["AE"].damage == 0
-    assert models["DAE"].damage == 0.3 and models["DAE"].kind == "mask"
+    assert isinstance(models["AE"], DenoisingAutoencoder) and models["AE"].corruption == 0
+    assert models["DAE"].corruption == 0.3 and models["DAE"].kind == "mask"
 
 
 @pytest.mark.parametrize("kind", lens.KINDS)
@@ -38,7 +38,7 @@ def test_more_damage_hits_what_less_has_hit(kind: str, bits: Tensor) -> None:
         assert float(changed[-1].float().mean()) == pytest.approx(
             0.9 * (float(bits[:20].mean()) if kind == "mask" else 1), abs=0.03
         )
-    again = damaged(bits[:20], kind, 0.3, torch.Generator().manual_seed(3))  # type: ignore[arg-type]
+    again = corrupt(bits[:20], kind, 0.3, torch.Generator().manual_seed(3))  # type: ignore[arg-type]
     assert torch.equal(given[6], again)
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from modules.latent.aggregated import AggregatedPosterior
-from modules.latent.factor_vae import Discriminator, FactorVAE, permuted
+from modules.latent.factor_vae import Discriminator, FactorVAE, permute_dims
 from modules.latent.tcvae import TCVAE, batch_log_weights, log_aggregated
 
 
@@ -77,7 +77,7 @@ def test_unit_weights_are_the_bound_and_beta_prices_the_dependence_alone():
 
 def test_permuted_columns_lose_their_company():
     z = torch.arange(12.0).view(4, 3)
-    shuffled = permuted(z, torch.Generator().manual_seed(0))
+    shuffled = permute_dims(z, torch.Generator().manual_seed(0))
     assert torch.equal(shuffled.sort(0).values, z)
     assert not torch.equal(shuffled, z)
 
@@ -97,7 +97,7 @@ def test_discriminator_measures_total_correlation():
         for _ in range(500):
             z = draw(1000)
             optimizer.zero_grad()
-            judge.loss(z, permuted(z)).backward()
+            judge.loss(z, permute_dims(z)).backward()
             optimizer.step()
             schedule.step()
         with torch.no_grad():

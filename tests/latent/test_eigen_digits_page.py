@@ -7,7 +7,7 @@ from opening import film, metrics, open_page, open_warned, spoken
 from sklearn.decomposition import PCA as Reference
 
 from lab import experiments, weights
-from modules.latent.kalman import conditioned
+from modules.latent.kalman import condition_gaussian
 from pages.latent.eigen_digits import common, lens
 
 
@@ -89,7 +89,7 @@ def test_hidden_pixels_are_conditioned_on_the_seen_ones(name: str) -> None:
     linear, x = model(name), common.held_out(8)[3].double()
     hidden = lens.masks("lower", 8).flatten(1)
     found = lens.filled(linear, x, hidden)
-    mean, covariance = conditioned(
+    mean, covariance = condition_gaussian(
         linear.mean.double(), linear.covariance().double(), ~hidden[3], x[~hidden[3]]
     )
     torch.testing.assert_close(found.pictures[3][hidden[3]], mean, rtol=0, atol=1e-5)

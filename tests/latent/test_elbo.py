@@ -299,13 +299,13 @@ def test_exponential_gaussian_bound() -> None:
     close(eg.elbo(one, one, one), -1.418939)
     close(eg.log_evidence(one, one), -1.193147)
     x = f64(1.0, 2.0, 3.0)
-    at, value = eg.best(x)
+    at, value = eg.optimum(x)
     close(at, 2 / x)
     close(value, f64(-1.168939, -1.918939, -3.168939))
     close(eg.elbo(at, at, x), value, 1e-12)
     close(eg.log_evidence(at, x), f64(-1.147874, -1.672754, -2.193107))
     for number, theta in ((1.0, 1.679567), (2.0, 0.657774), (3.0, 0.379770)):
-        close(eg.most_likely(number), theta)
+        close(eg.maximum_likelihood(number), theta)
     for other in (0.9, 1.1):  # a maximum
         assert (eg.elbo(other * at, at, x) < value).all() and (eg.elbo(at, other * at, x) < value).all()
 
@@ -325,9 +325,9 @@ def test_printed_exponential_bound_breaks() -> None:
     one = f64(1.0)
     close(eg.printed_elbo(one, one, one), -0.918939)
     assert eg.printed_elbo(one, one, one) > eg.log_evidence(one, one) > eg.elbo(one, one, one)
-    best, _ = eg.best(one)
+    best, _ = eg.optimum(one)
     assert eg.elbo(best, best, one) > eg.elbo(one, one, one)  # 2/x, not 1/x
-    assert abs(float(best) - eg.most_likely(1.0)) > 0.3
+    assert abs(float(best) - eg.maximum_likelihood(1.0)) > 0.3
 
 
 def test_raising_the_bound_can_lower_the_evidence() -> None:
@@ -344,7 +344,7 @@ def test_no_maximum_for_negative_x() -> None:
     assert values[-1] != values.max() or (values.diff() > 0).all()
     best = torch.stack([eg.elbo(p, p, x) for p in f64(1.0, 10.0, 100.0, 1000.0)])
     assert (best.diff() > 0).all()
-    for call in (lambda: eg.best(x), lambda: eg.most_likely(-1.0)):
+    for call in (lambda: eg.optimum(x), lambda: eg.maximum_likelihood(-1.0)):
         with pytest.raises(ValueError, match="x must be positive"):
             call()
 

@@ -65,7 +65,7 @@ def test_a_mixture_far_away_and_far_apart_is_that_of_differences(covariance: str
 
 def test_narrow_states_far_apart_are_those_of_differences() -> None:
     model = HMM(2, "gaussian", num_features=1)
-    model.emission.put(torch.tensor([[0.0], [1e6]]), torch.full((2, 1), 1e-6, dtype=torch.float64))
+    model.emission.set_parameters(torch.tensor([[0.0], [1e6]]), torch.full((2, 1), 1e-6, dtype=torch.float64))
     x = torch.tensor([[0.001, 1e6 + 0.002, 1e6]], dtype=torch.float64)
     found = model.log_emissions(x)[0]
     due = torch.distributions.Normal(model.emission.means[:, 0], 1e-3).log_prob(x[0, :, None])

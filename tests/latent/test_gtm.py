@@ -10,28 +10,28 @@ from modules.latent.gtm import GTM
 
 
 def started(
-    event_shape: tuple[int, ...] = (2,), bumps: int = 4, places: int = 30
+    event_shape: tuple[int, ...] = (2,), num_basis: int = 4, grid_size: int = 30
 ) -> tuple[GTM, torch.Tensor]:
     x = torch.randn(200, *event_shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     x = x * torch.linspace(1, 2, event_shape[-1], dtype=torch.float64) + 0.5
-    model = GTM(event_shape, bumps, places)
-    model.begin(x, torch.Generator().manual_seed(1))
+    model = GTM(event_shape, num_basis, grid_size)
+    model.initialize(x, torch.Generator().manual_seed(1))
     return model, x
 
 
 def test_features_and_numbers() -> None:
-    model = GTM((2,), bumps=3, places=5)  # middles −1, 0, 1, width 1
+    model = GTM((2,), num_basis=3, grid_size=5)  # middles −1, 0, 1, width 1
     at = math.exp(-0.5), math.exp(-2)
     due = torch.tensor([[1, *at, 1], [at[0], 1, at[0], 1]], dtype=torch.float64)
     torch.testing.assert_close(model.features[[0, 2]], due)
-    assert model.num_parameters == 2 * 4 + 1 and GTM((3, 1), bumps=6).num_parameters == 3 * 7 + 1
+    assert model.num_parameters == 2 * 4 + 1 and GTM((3, 1), num_basis=6).num_parameters == 3 * 7 + 1
 
 
 def test_the_density_is_a_mean_of_gaussians() -> None:
     for shape in ((2,), (1, 3)):
         model, x = started(shape)
         few, n = x[:5], math.prod(shape)
-        square = (few.reshape(5, 1, n) - model.line).square().sum(-1)
+        square = (few.reshape(5, 1, n) - model.curve).square().sum(-1)
         p = (-square / (2 * model.variance)).exp().mean(1) / (2 * math.pi * model.variance) ** (n / 2)
         torch.testing.assert_close(model.log_prob(few), p.log())
 
@@ -59,7 +59,7 @@ def test_a_step_is_where_the_expected_likelihood_is_flat() -> None:
 def test_its_draws_have_its_moments() -> None:
     model, _ = started()
     x = model.sample(40_000, generator=torch.Generator().manual_seed(3))
-    line = model.line
+    line = model.curve
     torch.testing.assert_close(x.mean(0), line.mean(0), rtol=0, atol=0.05)
     due = line.T.cov(correction=0) + model.variance * torch.eye(2)
     torch.testing.assert_close(x.T.cov(), due, rtol=0.05, atol=0.05)
@@ -69,16 +69,16 @@ def test_one_latent_number_closes_a_ring() -> None:
     angle = 2 * math.pi * torch.rand(1000, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     noise = torch.randn(1000, 2, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     x = torch.stack([angle.cos(), angle.sin()], 1) + 0.1 * noise
-    model = GTM((2,), bumps=6, restarts=3)
+    model = GTM((2,), num_basis=6, restarts=3)
     totals = model.fit(x, 60, generator=torch.Generator().manual_seed(0))
     assert totals == sorted(totals)
     assert float(model.log_prob(x).mean()) == pytest.approx(-0.95, abs=0.05)  # −H of the ring
-    assert float((model.line.norm(dim=1) - 1).abs().max()) < 0.2
+    assert float((model.curve.norm(dim=1) - 1).abs().max()) < 0.2
 
 
 def test_a_curve_needs_two_bumps() -> None:
-    with pytest.raises(ValueError, match="bumps"):
-        GTM((2,), bumps=1)
+    with pytest.raises(ValueError, match="num_basis"):
+        GTM((2,), num_basis=1)
 
 
 @pytest.mark.parametrize("away", [1e3, 1e6])
@@ -91,5 +91,5 @@ def test_a_ring_far_away_is_fitted_as_the_same_ring_at_home(away: float) -> None
     one = at_home.fit(x, 20, generator=torch.Generator().manual_seed(2))
     other = far.fit(x + away, 20, generator=torch.Generator().manual_seed(2))
     assert other == pytest.approx(one, abs=1e-6 * away)
-    torch.testing.assert_close(far.line - away, at_home.line, rtol=0, atol=1e-8 * away)
+    torch.testing.assert_close(far.curve - away, at_home.curve, rtol=0, atol=1e-8 * away)
     assert torch.tensor(other).diff().min() > -1e-9 * away

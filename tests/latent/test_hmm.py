@@ -29,7 +29,7 @@ def seeded(seed: int = 0) -> torch.Generator:
 def weather() -> HMM:
     truth = chains.TRUTH["weather"]
     model = HMM(2, "categorical", vocab_size=3)
-    model.put(f64(truth.initial), f64(truth.transition))
+    model.set_parameters(f64(truth.initial), f64(truth.transition))
     model.emission.probs.copy_(f64(truth.emission))
     return model
 
@@ -42,7 +42,7 @@ def random_model(shows: Any, states: int = 3, seed: int = 0) -> tuple[HMM, Tenso
     generator = seeded(seed)
     model = HMM(states, shows, vocab_size=4, num_features=2)
     start, rows = (torch.rand(s, generator=generator).double() for s in ((states,), (states, states)))
-    model.put(start / start.sum(), rows / rows.sum(1, keepdim=True))
+    model.set_parameters(start / start.sum(), rows / rows.sum(1, keepdim=True))
     if shows == "categorical":
         probs = torch.rand(states, 4, generator=generator).double()
         model.emission.probs.copy_(probs / probs.sum(1, keepdim=True))
@@ -123,7 +123,7 @@ def test_likeliest_path_by_hand() -> None:
 
 def test_likeliest_path_is_not_the_path_of_likeliest_states() -> None:
     model = weather()
-    model.put(f64(0.5, 0.5), f64([[0.3, 0.7], [0.9, 0.1]]))
+    model.set_parameters(f64(0.5, 0.5), f64([[0.3, 0.7], [0.9, 0.1]]))
     x = torch.tensor([[0, 0, 0]])
     path, log_p = model.viterbi(x)
     by_frame = model.posterior(x).smoothed.argmax(2)
@@ -152,11 +152,11 @@ def test_several_sequences_are_summed_over() -> None:
     longer = torch.tensor([[0, 1, 2, 2, 2], [1, 0, -1, -1, -1]])  # lengths 5 and 2: padded
     both, sums = weather(), None
     for x in (longer[:1], longer[1:, :2]):
-        stats = both.expectations(x)
+        stats = both.e_step(x)
         sums = stats if sums is None else {k: sums[k] + v for k, v in stats.items()}
     padded = weather()
     padded.em_step(longer)
-    both.maximize(sums)  # type: ignore[arg-type]
+    both.m_step(sums)  # type: ignore[arg-type]
     close(padded.transition, both.transition, 1e-12)
     close(padded.emission.probs, both.emission.probs, 1e-12)
     each = []
@@ -180,7 +180,7 @@ def test_a_long_sequence_underflows_only_without_scaling() -> None:
     model = weather()
     x = DAYS.repeat(1, 700)[:, :2000]
     log_b = model.log_emissions(x)
-    logs = forward_backward.in_logs(model.initial, model.transition, log_b)
+    logs = forward_backward.log_domain(model.initial, model.transition, log_b)
     scaled = forward_backward.scaled(model.initial, model.transition, log_b)
     for found in (logs, scaled):
         assert found.log_prob.item() == pytest.approx(-2325.803349, abs=1e-6)
@@ -218,9 +218,9 @@ def test_where_scaling_underflows_logs_do_not() -> None:
 
 def test_equal_rows_make_a_mixture() -> None:
     model, x = random_model("gaussian-full")
-    model.put(model.initial, model.initial.expand(3, 3))
+    model.set_parameters(model.initial, model.initial.expand(3, 3))
     mixture = GaussianMixture((2,), 3)
-    mixture.put(model.initial, model.emission.means, model.emission.covariances)
+    mixture.set_parameters(model.initial, model.emission.means, model.emission.covariances)
     close(model.log_prob(x), mixture.log_prob(x.flatten(0, 1)).reshape(3, 5).sum(1), 1e-10)
     close(model.posterior(x).smoothed.flatten(0, 1), mixture.responsibilities(x.flatten(0, 1)), 1e-10)
 
@@ -228,7 +228,7 @@ def test_equal_rows_make_a_mixture() -> None:
 def test_names_of_states_mean_nothing() -> None:
     model, x = random_model("categorical")
     before, order = model.log_prob(x), torch.tensor([2, 0, 1])
-    model.put(model.initial[order], model.transition[order][:, order])
+    model.set_parameters(model.initial[order], model.transition[order][:, order])
     model.emission.probs.copy_(model.emission.probs[order].clone())
     close(model.log_prob(x), before, 1e-12)
 
@@ -257,8 +257,8 @@ def test_of_a_frame_that_lacks_a_number_the_others_count(shows: str) -> None:
     each = model.log_prob(filled)
     close(model.log_prob(x)[0], each.logsumexp(0) + math.log(weight), 1e-8)
     shares = each.softmax(0)
-    sums = [model.expectations(row[None]) for row in filled]
-    found = model.expectations(x)
+    sums = [model.e_step(row[None]) for row in filled]
+    found = model.e_step(x)
     for name in set(found) - {"loglik"}:
         due = sum(share * s[name] for share, s in zip(shares, sums, strict=True))
         close(found[name], torch.as_tensor(due), 1e-7)
@@ -285,9 +285,9 @@ def test_a_fit_with_numbers_missing_climbs(shows: str) -> None:
 def test_prediction_ahead() -> None:
     model = weather()
     far = torch.cat([DAYS, torch.tensor([[-1, -1]])], 1)
-    close(model.ahead(DAYS, 2)[0], model.posterior(far).filtered[0, -1], 1e-12)
+    close(model.forecast(DAYS, 2)[0], model.posterior(far).filtered[0, -1], 1e-12)
     stationary = f64(4 / 7, 3 / 7)
-    close(model.ahead(DAYS, 200)[0], stationary, 1e-9)
+    close(model.forecast(DAYS, 200)[0], stationary, 1e-9)
 
 
 def test_what_is_seen_of_a_chain_is_not_markov() -> None:
@@ -306,12 +306,12 @@ def test_what_is_seen_of_a_chain_is_not_markov() -> None:
     close(law.sum(1), torch.ones(5, dtype=torch.float64))
     close(stationary @ law, stationary)
     model = HMM(5, "categorical", vocab_size=2)
-    model.put(stationary, law)
+    model.set_parameters(stationary, law)
     model.emission.probs.copy_(f64([[1, 0], [1, 0], [1, 0], [0, 1], [0, 1]]))  # f: the first three show a 1
 
     def next_is_1(*past: int) -> float:
         """The last symbol is the most recent; symbols 1 and 2 are numbers 0 and 1."""
-        return float((model.ahead(torch.tensor([past]) - 1) @ model.emission.probs)[0, 0])
+        return float((model.forecast(torch.tensor([past]) - 1) @ model.emission.probs)[0, 0])
 
     assert next_is_1(2, 1) == pytest.approx(5 / 6)
     assert next_is_1(2, 1, 1) == pytest.approx(4 / 5)
@@ -421,8 +421,8 @@ def test_equals_hmmlearn() -> None:
 
 def narrow(start: Tensor, transition: Tensor, means: Tensor, variance: float = 0.0025) -> HMM:
     model = HMM(len(start), "gaussian", num_features=1)
-    model.put(start, transition)
-    model.emission.put(means[:, None], torch.full((len(start), 1), variance))
+    model.set_parameters(start, transition)
+    model.emission.set_parameters(means[:, None], torch.full((len(start), 1), variance))
     return model
 
 
@@ -512,11 +512,11 @@ def test_a_left_right_chain_is_learned(length: int) -> None:
 def test_log_domain_counts_transitions_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     model, x = random_model("categorical")
     arguments = model.initial, model.transition, model.log_emissions(x)
-    inside = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, False, False, False]])
-    whole = forward_backward.in_logs(*arguments, inside)
-    close(forward_backward.scaled(*arguments, inside).transitions, whole.transitions, 1e-10)
+    mask = torch.tensor([[True] * 5, [True] * 3 + [False] * 2, [True, False, False, False, False]])
+    whole = forward_backward.log_domain(*arguments, mask)
+    close(forward_backward.scaled(*arguments, mask).transitions, whole.transitions, 1e-10)
     monkeypatch.setattr(forward_backward, "PAIRS", 1)
-    close(forward_backward.in_logs(*arguments, inside).transitions, whole.transitions, 1e-12)
+    close(forward_backward.log_domain(*arguments, mask).transitions, whole.transitions, 1e-12)
 
 
 def test_what_is_impossible_has_log_probability_minus_infinity() -> None:
@@ -530,9 +530,9 @@ def test_what_is_impossible_has_log_probability_minus_infinity() -> None:
 
 @pytest.mark.parametrize("shows", SHOWS)
 def test_padding_changes_nothing(shows: str) -> None:
-    """Every answer about a sequence is the same alone and behind a batch's padding; so is a hole inside."""
+    """Every answer about a sequence is the same alone and behind a batch's padding; so is a hole mask."""
     model, x = random_model(shows)
-    model.put(f64(0.6, 0.4, 0.0), f64([[0.3, 0.7, 0.0], [0.0, 0.2, 0.8], [0.5, 0.1, 0.4]]))
+    model.set_parameters(f64(0.6, 0.4, 0.0), f64([[0.3, 0.7, 0.0], [0.0, 0.2, 0.8], [0.5, 0.1, 0.4]]))
     missing = -1 if shows == "categorical" else math.nan
     x[:, 1] = missing
     for length in (1, 3, 4):
@@ -545,12 +545,12 @@ def test_padding_changes_nothing(shows: str) -> None:
         close(log_longer, log_best, 1e-12)
         close(model.log_joint(padded, longer), log_longer, 1e-12)
         close(model.log_prob(padded), model.log_prob(short), 1e-12)
-        close(model.ahead(padded, 2), model.ahead(short, 2), 1e-12)
+        close(model.forecast(padded, 2), model.forecast(short, 2), 1e-12)
         alone, behind = model.posterior(short), model.posterior(padded)
         close(behind.smoothed[:, :length], alone.smoothed, 1e-12)
         close(behind.transitions, alone.transitions, 1e-12)
-        for name, total in model.expectations(short).items():
-            close(model.expectations(padded)[name], total, 1e-12)
+        for name, total in model.e_step(short).items():
+            close(model.e_step(padded)[name], total, 1e-12)
 
 
 def test_a_sequence_of_padding_alone_says_nothing_of_the_start() -> None:

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from modules.latent.iwae import IWAE, pick_by_share
+from modules.latent.iwae import IWAE, systematic_resampling
 
 
 def seeded(seed: int = 0) -> torch.Generator:
@@ -82,7 +82,9 @@ def test_resampling_keeps_the_gradient():
 def test_picks_follow_the_shares():
     shares = torch.tensor([[0.5, 0.0], [0.3, 1.0], [0.2, 0.0]], dtype=torch.float64)
     starts = (torch.arange(1000, dtype=torch.float64) + 0.5) / 1000
-    picks = torch.stack([pick_by_share(shares, 4, start.expand(2)) for start in starts])  # (1000, 4, 2)
+    picks = torch.stack(
+        [systematic_resampling(shares, 4, start.expand(2)) for start in starts]
+    )  # (1000, 4, 2)
     often = torch.stack([(picks == k).double().mean((0, 1)) for k in range(3)])
     torch.testing.assert_close(often, shares, rtol=0, atol=1e-3)
     counts = (picks[..., 0] == 0).sum(1)

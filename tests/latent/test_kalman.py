@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.distributions import MultivariateNormal
 
-from modules.latent.kalman import LinearDynamicalSystem, conditioned, scalar
+from modules.latent.kalman import LinearDynamicalSystem, condition_gaussian, scalar_system
 
 
 def f64(*values: object) -> Tensor:
@@ -20,7 +20,7 @@ def close(a: Tensor, b: Tensor, atol: float = 1e-6) -> None:
 
 
 def test_three_steps_by_hand() -> None:
-    system = scalar(a=0.9, q=0.19, c=1.0, r=0.5)
+    system = scalar_system(a=0.9, q=0.19, c=1.0, r=0.5)
     x = f64([[[1.0], [0.0], [1.0]]])
     filtered, smoothed = system.filter(x), system.smooth(x)
     assert filtered.log_prob.item() == pytest.approx(-3.690532, abs=1e-6)
@@ -49,7 +49,7 @@ def dense(system: LinearDynamicalSystem, x: Tensor) -> tuple[Tensor, Tensor, Ten
     seen = torch.cat([torch.zeros(length * k, dtype=torch.bool), ~x.flatten().isnan()])
     keep = seen | (torch.arange(len(seen)) < length * k)
     values = x[~x.isnan()]
-    m, c = conditioned(mean[keep], covariance[keep][:, keep], seen[keep], values)
+    m, c = condition_gaussian(mean[keep], covariance[keep][:, keep], seen[keep], values)
     spreads = torch.stack([c[k * t : k * t + k, k * t : k * t + k] for t in range(length)])
     log_p = MultivariateNormal(mean[seen], covariance[seen][:, seen]).log_prob(values)
     return m.reshape(length, k), spreads, log_p

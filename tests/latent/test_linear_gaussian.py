@@ -11,7 +11,7 @@ from torch.distributions import MultivariateNormal
 
 from modules.base import Density, Latent, Sampler
 from modules.latent.factor_analysis import FactorAnalysis
-from modules.latent.kalman import conditioned
+from modules.latent.kalman import condition_gaussian
 from modules.latent.linear_gaussian import LinearGaussian
 from modules.latent.pca import PCA
 from modules.latent.ppca import PPCA
@@ -38,7 +38,7 @@ def with_spectrum(*values: float) -> Tensor:
 @pytest.fixture
 def two_numbers() -> FactorAnalysis:
     model = FactorAnalysis((2,), 1)
-    model.put(f64([[1.0], [2.0]]), f64(0.5, 1.0))
+    model.set_parameters(f64([[1.0], [2.0]]), f64(0.5, 1.0))
     return model
 
 
@@ -59,7 +59,7 @@ def test_posterior_and_likelihood_of_one_factor(two_numbers: FactorAnalysis) -> 
 def test_woodbury_equals_the_dense_gaussian() -> None:
     model = FactorAnalysis((6,), 3)
     generator = seeded()
-    model.put(
+    model.set_parameters(
         torch.randn(6, 3, generator=generator, dtype=torch.float64),
         torch.rand(6, generator=generator, dtype=torch.float64) + 0.1,
         torch.randn(6, generator=generator, dtype=torch.float64),
@@ -71,7 +71,7 @@ def test_woodbury_equals_the_dense_gaussian() -> None:
 
 def test_em_of_factor_analysis_by_hand() -> None:
     model = FactorAnalysis((3,), 1, floor=0.0)
-    model.put(torch.ones(3, 1), torch.ones(3))
+    model.set_parameters(torch.ones(3, 1), torch.ones(3))
     totals = model.fit(X, 1)
     close(f64(*totals), f64(-17.549851, -16.102905))
     close(model.loadings, f64([[1.047619], [1.047619], [0.380952]]))
@@ -125,8 +125,8 @@ def test_a_rotation_of_the_factors_is_the_same_density() -> None:
     model, other = FactorAnalysis((3,), 2), FactorAnalysis((3,), 2)
     loadings = torch.randn(3, 2, generator=seeded(), dtype=torch.float64)
     turn = torch.linalg.qr(torch.randn(2, 2, generator=seeded(1), dtype=torch.float64)).Q
-    model.put(loadings, f64(0.3, 0.4, 0.5))
-    other.put(loadings @ turn, f64(0.3, 0.4, 0.5))
+    model.set_parameters(loadings, f64(0.3, 0.4, 0.5))
+    other.set_parameters(loadings @ turn, f64(0.3, 0.4, 0.5))
     assert not torch.allclose(model.loadings, other.loadings)
     close(model.log_prob(X), other.log_prob(X), 1e-12)
 
@@ -146,7 +146,7 @@ def test_ppca_in_closed_form_and_by_em() -> None:
 
 def test_ppca_from_an_orthogonal_start_stays_there() -> None:
     model = PPCA((3,), 1)
-    model.put(f64([[0.0], [1.0], [0.0]]), 1.0)
+    model.set_parameters(f64([[0.0], [1.0], [0.0]]), 1.0)
     model.fit(with_spectrum(4.0, 1.0, 0.25), 100)
     assert model.loadings[0].item() == 0 and model.log_prob(with_spectrum(4.0, 1.0, 0.25)).mean() < -4.6
 
@@ -154,7 +154,7 @@ def test_ppca_from_an_orthogonal_start_stays_there() -> None:
 @pytest.mark.parametrize(("noise", "shown"), [(0.25, (1.875, 0.75)), (0.01, (1.995, 0.99)), (1e-9, (2, 1))])
 def test_as_the_noise_vanishes_ppca_projects(noise: float, shown: tuple[float, float]) -> None:
     model = PPCA((3,), 2, floor=0.0)
-    model.put(torch.cat([(f64(4.0, 1.0) - noise).sqrt().diag(), torch.zeros(1, 2)]), noise)
+    model.set_parameters(torch.cat([(f64(4.0, 1.0) - noise).sqrt().diag(), torch.zeros(1, 2)]), noise)
     close(model.decode(model.encode(f64([[2.0, 1.0, 1.0]]))), f64([[*shown, 0.0]]))
 
 
@@ -171,7 +171,7 @@ def test_ppca_equals_scikit_learn() -> None:
         6, 6, generator=seeded(1), dtype=torch.float64
     )
     model = PPCA((6,), 2, closed_form=True)
-    model.start(x)
+    model.initialize_best(x)
     model.em_step(x)
     peer = SklearnPCA(2, svd_solver="full").fit(x.numpy())
     n = len(x)  # scikit-learn divides by N − 1
@@ -200,7 +200,9 @@ def test_missing_entries_are_left_out_exactly(two_numbers: FactorAnalysis) -> No
     mean, variance = two_numbers.impute(x)
     close(mean, f64([[1.0, 4 / 3]]))
     close(variance, f64([[0.0, 7 / 3]]))
-    dense = conditioned(two_numbers.mean, two_numbers.covariance(), torch.tensor([True, False]), f64([1.0]))
+    dense = condition_gaussian(
+        two_numbers.mean, two_numbers.covariance(), torch.tensor([True, False]), f64([1.0])
+    )
     close(dense[0], mean[0, 1:])
     close(dense[1][0], variance[0, 1:])
     marginal = MultivariateNormal(f64([0.0]), f64([[1.5]])).log_prob(f64([1.0]))
@@ -208,7 +210,7 @@ def test_missing_entries_are_left_out_exactly(two_numbers: FactorAnalysis) -> No
 
 
 def test_conditioning_of_a_gaussian_pair() -> None:
-    mean, covariance = conditioned(
+    mean, covariance = condition_gaussian(
         f64(1.0, 2.0), f64([[2.0, 0.6], [0.6, 1.0]]), torch.tensor([False, True]), f64([3.0])
     )
     assert (mean.item(), covariance.item()) == (pytest.approx(1.6), pytest.approx(1.64))
@@ -219,8 +221,8 @@ def test_em_with_all_entries_seen_is_the_same_by_either_way() -> None:
     x = torch.randn(30, 4, generator=seeded(), dtype=torch.float64)
     empty = torch.cat([x, torch.full((1, 4), math.nan, dtype=torch.float64)])
     a, b = FactorAnalysis((4,), 2), FactorAnalysis((4,), 2)
-    a.begin(x, seeded(3))
-    b.begin(empty, seeded(3))
+    a.initialize(x, seeded(3))
+    b.initialize(empty, seeded(3))
     a.fit(x, 20)
     b.fit(empty, 20)
     close(a.loadings, b.loadings, 1e-10)
@@ -248,7 +250,7 @@ def test_uneven_noise_is_what_factor_analysis_is_for() -> None:
     generator = seeded(0)
     loadings = torch.randn(10, 2, generator=generator, dtype=torch.float64)
     truth = FactorAnalysis((10,), 2)
-    truth.put(loadings, torch.logspace(-1, 1, 10, dtype=torch.float64))
+    truth.set_parameters(loadings, torch.logspace(-1, 1, 10, dtype=torch.float64))
     x, held_out = truth.sample(1000, generator=generator), truth.sample(1000, generator=generator)
     fa, pp = FactorAnalysis((10,), 2), PPCA((10,), 2, closed_form=True)
     fa.fit(x, 300, generator=generator)
@@ -273,9 +275,9 @@ def test_pca_over_batches_is_pca_of_all() -> None:
     x = 100 + torch.randn(50, 4, generator=seeded(), dtype=torch.float64)
     one, two = PCA((4,), 2), PCA((4,), 2)
     one.fit(x, 1)
-    two.begin(x[:20])
-    sums = {k: v + two.expectations(x[20:])[k] for k, v in two.expectations(x[:20]).items()}
-    two.maximize(sums)
+    two.initialize(x[:20])
+    sums = {k: v + two.e_step(x[20:])[k] for k, v in two.e_step(x[:20]).items()}
+    two.m_step(sums)
     close(one.components, two.components, 1e-9)
     close(one.variances, two.variances, 1e-9)
 
@@ -310,7 +312,7 @@ def test_numbers_of_parameters() -> None:
 
 def test_samples_have_the_models_moments() -> None:
     model = FactorAnalysis((2,), 1)
-    model.put(f64([[1.0], [2.0]]), f64(0.5, 1.0), f64(3.0, -1.0))
+    model.set_parameters(f64([[1.0], [2.0]]), f64(0.5, 1.0), f64(3.0, -1.0))
     x = model.sample(200_000, generator=seeded())
     close(x.mean(0), model.mean, 0.03)
     close(x.T.cov(), model.covariance(), 0.06)

@@ -10,9 +10,9 @@ from sklearn.mixture import GaussianMixture as SklearnMixture
 from torch import Tensor
 
 from datamodules import points
-from modules.latent.em import Collapse, choose
+from modules.latent.em import CollapseWarning, compare_sizes
 from modules.latent.gaussians import Gaussians
-from modules.latent.kmeans import KMeans, plus_plus
+from modules.latent.kmeans import KMeans, kmeans_plus_plus
 from modules.latent.mixture import GaussianMixture
 
 KINDS = ["full", "diag", "spherical", "tied"]
@@ -33,7 +33,7 @@ def seeded(seed: int = 0) -> torch.Generator:
 
 def one_dimensional(weights: Tensor, means: Tensor, variances: Tensor, floor: float = 0.0) -> GaussianMixture:
     model = GaussianMixture((1,), len(weights), "diag", floor)
-    model.put(weights, means[:, None], variances[:, None])
+    model.set_parameters(weights, means[:, None], variances[:, None])
     return model
 
 
@@ -42,7 +42,7 @@ def one_dimensional(weights: Tensor, means: Tensor, variances: Tensor, floor: fl
 
 def test_k_means_by_hand() -> None:
     model = KMeans((1,), 2)
-    model.put(f64([[-1.0], [2.0]]))
+    model.set_parameters(f64([[-1.0], [2.0]]))
     assert model.fit(FOUR, 3) == [-6.0, -5.0, -5.0, -5.0]
     close(model.centres, f64([[-1.5], [2.5]]))
     assert model.encode(FOUR).tolist() == [0, 0, 1, 1]
@@ -71,8 +71,8 @@ def test_k_means_never_rises_and_a_centre_without_points_stays() -> None:
 def test_plus_plus_takes_no_point_twice_while_others_are_left() -> None:
     x = f64([[0.0], [0.0], [0.0], [1.0], [5.0]])
     for seed in range(20):
-        assert plus_plus(x, 3, seeded(seed)).flatten().sort().values.tolist() == [0.0, 1.0, 5.0]
-    assert plus_plus(x[:3], 2, seeded()).tolist() == [[0.0], [0.0]]
+        assert kmeans_plus_plus(x, 3, seeded(seed)).flatten().sort().values.tolist() == [0.0, 1.0, 5.0]
+    assert kmeans_plus_plus(x[:3], 2, seeded()).tolist() == [[0.0], [0.0]]
 
 
 # --- known numbers ------------------------------------------------------------------------------------
@@ -142,7 +142,7 @@ def test_em_never_falls_and_touches(kind: Any) -> None:
 def test_em_equals_scikit_learn(kind: Any) -> None:
     x = points.sample("pinwheel", 400)[0].double() + 1000  # far from 0: nothing must cancel
     model = GaussianMixture((2,), 3, kind)
-    model.begin(x, seeded(2))
+    model.initialize(x, seeded(2))
     precision = torch.linalg.inv(model.gaussians.matrices)
     start = {
         "full": precision,
@@ -167,11 +167,11 @@ def test_batches_make_the_same_step() -> None:
     x = points.sample("rings", 500)[0].double()
     whole, parts = GaussianMixture((2,), 4), GaussianMixture((2,), 4)
     for model in (whole, parts):
-        model.begin(x, seeded(3))
+        model.initialize(x, seeded(3))
     whole.em_step(x)
     for part in x.split(137):
         parts.count((part,))
-    parts.maximize(parts.sums)
+    parts.m_step(parts.sums)
     close(whole.gaussians.covariances, parts.gaussians.covariances, 1e-12)
     close(whole.weights, parts.weights, 1e-12)
 
@@ -202,8 +202,8 @@ def test_a_floor_keeps_em_finite_and_a_warning_names_who_collapsed(kind: Any) ->
     model = GaussianMixture((2,), 2, kind, floor=1e-3)
     eye = torch.eye(2, dtype=torch.float64)
     spread = {"full": eye.expand(2, 2, 2), "diag": torch.ones(2, 2), "spherical": torch.ones(2)}[kind]
-    model.put(f64(0.5, 0.5), f64([[0.0, 0.0], [9.0, 9.0]]), spread)
-    with pytest.warns(Collapse, match=r"Component 1 has collapsed: on 1\.0 points"):
+    model.set_parameters(f64(0.5, 0.5), f64([[0.0, 0.0], [9.0, 9.0]]), spread)
+    with pytest.warns(CollapseWarning, match=r"Component 1 has collapsed: on 1\.0 points"):
         totals = f64(*model.fit(x, 50))
     assert totals.isfinite().all() and totals.diff().min() > -1e-9
     assert torch.linalg.eigvalsh(model.gaussians.matrices)[1].tolist() == pytest.approx([1e-3, 1e-3])
@@ -211,7 +211,7 @@ def test_a_floor_keeps_em_finite_and_a_warning_names_who_collapsed(kind: Any) ->
 
 def test_a_tied_covariance_at_its_floor_says_so() -> None:
     line = torch.linspace(0, 1, 20, dtype=torch.float64)[:, None].expand(-1, 2)
-    with pytest.warns(Collapse, match="tied covariance"):
+    with pytest.warns(CollapseWarning, match="tied covariance"):
         GaussianMixture((2,), 2, "tied", floor=1e-3).fit(line, 3, generator=seeded())
 
 
@@ -230,14 +230,14 @@ def test_restarts_keep_the_likeliest() -> None:
     single = []
     for seed in range(6):
         model = GaussianMixture((2,), 6)
-        model.start(x, seeded(seed))
+        model.initialize_best(x, seeded(seed))
         for _ in range(10):
             model.em_step(x)
-        single.append(float(model.expectations(x)["loglik"]))
+        single.append(float(model.e_step(x)["loglik"]))
     model = GaussianMixture((2,), 6, restarts=6)
-    model.start(x, seeded(0))
+    model.initialize_best(x, seeded(0))
     # six starts of one generator: at least as good as the first of them, which is the first above
-    assert float(model.expectations(x)["loglik"]) >= single[0] - 1e-9
+    assert float(model.e_step(x)["loglik"]) >= single[0] - 1e-9
     assert max(single) - min(single) > 1  # starts do differ
 
 
@@ -248,7 +248,7 @@ def test_bic_and_held_out_likelihood_choose_the_size() -> None:
         k: GaussianMixture((2,), k, "spherical", floor=1e-3, restarts=8, trial_steps=5) for k in (2, 8, 14)
     }
     torch.manual_seed(0)
-    rows = choose(models, x, held_out, steps=60)
+    rows = compare_sizes(models, x, held_out, steps=60)
     assert min(rows, key=lambda row: row["bic"])["size"] == 8
     assert rows[1]["held_out"] < rows[0]["held_out"]
     bic = rows[1]["parameters"] * math.log(1200) + 2 * 1200 * rows[1]["nll"]

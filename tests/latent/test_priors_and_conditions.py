@@ -121,7 +121,7 @@ def test_classes_are_asked_for_by_name():
 def test_learned_noise_is_each_pixels_own_error():
     """With a decoder that cannot move, σ_d² is the pixel's mean squared error, but never below the floor."""
     torch.manual_seed(0)
-    model = VarianceVAE(event_shape=(3,), latent_dim=1, hidden=[], sigma=0.5, least_sigma=0.1).double()
+    model = VarianceVAE(event_shape=(3,), latent_dim=1, hidden=[], sigma=0.5, min_sigma=0.1).double()
     with torch.no_grad():
         for parameter in (*model.decoder.parameters(), *model.encoder.parameters()):
             parameter.zero_()
@@ -203,7 +203,7 @@ def test_linear_autoencoder_finds_the_subspace_and_not_the_weights():
     torch.manual_seed(0)
     axes = (3 * torch.tensor([4.0, 1.0, 0.25], dtype=torch.float64)).sqrt().diag()
     x = torch.cat([axes, -axes])
-    model = DenoisingAutoencoder((3,), 1, [], decoder="gaussian", damage=0.0).double()
+    model = DenoisingAutoencoder((3,), 1, [], decoder="gaussian", corruption=0.0).double()
     optimizer = torch.optim.LBFGS(model.parameters(), max_iter=500, line_search_fn="strong_wolfe")
 
     def loss() -> Tensor:
@@ -222,22 +222,22 @@ def test_linear_autoencoder_finds_the_subspace_and_not_the_weights():
 
 @pytest.mark.parametrize(("kind", "share"), [("mask", 0.3), ("flip", 0.3), ("noise", 0.3)])
 def test_damage(kind, share):
-    model = DenoisingAutoencoder((4,), 2, [3], kind=kind, damage=share)
+    model = DenoisingAutoencoder((4,), 2, [3], kind=kind, corruption=share)
     x = torch.ones(5000, 4)
-    hurt = model.damaged(x, seeded())
+    hurt = model.corrupt(x, seeded())
     if kind == "noise":
         assert (hurt - x).std().item() == pytest.approx(0.3, abs=0.01)
     else:
         assert (hurt == 0).float().mean().item() == pytest.approx(0.3, abs=0.01)
         assert set(hurt.unique().tolist()) == {0.0, 1.0}
-        kept = model.damaged(torch.zeros(5000, 4), seeded()).mean().item()
+        kept = model.corrupt(torch.zeros(5000, 4), seeded()).mean().item()
         assert kept == pytest.approx(0.3 if kind == "flip" else 0.0, abs=0.01)
 
 
 def test_damage_is_for_training_alone_and_the_target_stays_clean():
     torch.manual_seed(0)
-    model, x = DenoisingAutoencoder((4,), 2, [3], damage=0.9), torch.ones(8, 4)
-    model.damaged = lambda x: 0 * x
+    model, x = DenoisingAutoencoder((4,), 2, [3], corruption=0.9), torch.ones(8, 4)
+    model.corrupt = lambda x: 0 * x
     clean = model.error(x).mean().item()
     assert model.step((x,), "val").item() == pytest.approx(clean)
     assert model.step((x,), "train").item() == pytest.approx(model.error(x, 0 * x).mean().item())

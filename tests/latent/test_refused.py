@@ -38,7 +38,7 @@ def test_a_fit_refuses_what_it_cannot_be_of(name: str) -> None:
     with pytest.raises(ValueError, match="2 of 20 examples hold NaN or infinity"):
         MODELS[name]().fit(x)
     x[3:5] = math.nan
-    if MODELS[name]().holes:
+    if MODELS[name]().allows_missing:
         assert math.isfinite(MODELS[name]().fit(x[:, :])[-1])
     else:
         with pytest.raises(ValueError, match=r"2 of 20 .*fill them in"):

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from modules.base import Latent, Sampler
-from modules.latent.text_vae import TextVAE, alive
+from modules.latent.text_vae import TextVAE, line_mask
 
 SMALL = {"event_shape": (3,), "vocab_size": 3, "embedding": 4, "width": 6, "latent_dim": 2, "iwae_samples": 3}
 END = 2
@@ -37,7 +37,7 @@ def made(scale: float = 0.6, **more: float) -> TextVAE:
 
 def test_what_belongs_to_a_line() -> None:
     x = torch.tensor([[0, 1, 0], [0, END, END], [END, 0, 1]])
-    assert alive(x, END).tolist() == [[True] * 3, [True, True, False], [True, False, False]]
+    assert line_mask(x, END).tolist() == [[True] * 3, [True, True, False], [True, False, False]]
 
 
 def test_all_lines_sum_to_one() -> None:
@@ -109,7 +109,7 @@ def test_the_likeliest_line_is_written_letter_by_letter() -> None:
     assert lines.shape == (20, 8) and len({tuple(line) for line in lines.tolist()}) > 1
     with torch.no_grad():
         best = model.logits(lines, z).argmax(-1)
-    kept = alive(lines, END)
+    kept = line_mask(lines, END)
     assert torch.equal(lines[kept], best[kept])
     inner = lines[:, 1:-1] != lines[:, :1]
     assert (inner & kept[:, 1:-1]).any()  # or it would not matter which letter is told

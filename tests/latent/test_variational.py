@@ -115,7 +115,7 @@ def test_forward_kl_covers() -> None:
     mean, deviation, left = nearest_gaussian(grid, 0.0, 1.0, reverse=False)
     close(f64(mean, deviation**2, left), f64(0.0, 10.0, 0.461995), 1e-5)
     close(grid.gap(log_normal(grid.z, 0.0, 10.0)), 0.937839, 1e-5)
-    close(grid.forward(log_normal(grid.z, 3.0, 1.0)), 8.310702, 1e-5)
+    close(grid.forward_kl(log_normal(grid.z, 3.0, 1.0)), 8.310702, 1e-5)
 
 
 def test_posterior_with_two_modes() -> None:

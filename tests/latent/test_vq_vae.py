@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from modules.latent.bounds import bernoulli_log_prob
-from modules.latent.vq_vae import VQVAE, CodeUsage, nearest, perplexity, vq_losses
+from modules.latent.vq_vae import VQVAE, CodeUsage, nearest_code, perplexity, vq_losses
 
 BOOK = torch.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 0.0]], dtype=torch.float64)
 
@@ -24,7 +24,7 @@ def test_nearest_code_and_the_two_losses():
     """z_e = (.9, .2): squared distances .85, .65, 1.25; β = ¼."""
     features = torch.tensor([[[0.9, 0.2]]], dtype=torch.float64, requires_grad=True)
     book = BOOK.clone().requires_grad_()
-    codes = nearest(book, features)
+    codes = nearest_code(book, features)
     assert codes.item() == 1
     pull, commitment = vq_losses(features, book[codes])
     assert pull.item() == pytest.approx(0.65)
@@ -48,13 +48,13 @@ def test_gradient_goes_straight_through():
     model.features = features
     model.step((x,), "val").backward()
     codes = model.quantize(kept["z"])[0]
-    vectors = model.book[codes].detach().requires_grad_()
+    vectors = model.codebook[codes].detach().requires_grad_()
     (-bernoulli_log_prob(x.flatten(1), model.logits(vectors)).sum(-1).mean()).backward()
     torch.testing.assert_close(kept["z"].grad, vectors.grad)
     used = codes.unique()
-    pull = (model.book[codes] - kept["z"].detach()) * 2 / 5
+    pull = (model.codebook[codes] - kept["z"].detach()) * 2 / 5
     expected = torch.zeros_like(BOOK).index_add(0, codes.flatten(), pull.detach().flatten(0, 1))
-    torch.testing.assert_close(model.book.grad[used], expected[used])
+    torch.testing.assert_close(model.codebook.grad[used], expected[used])
 
 
 def test_usage():
@@ -94,22 +94,22 @@ def test_bound_is_below_the_density():
 def test_running_means_reach_the_centres():
     """EMA: each code ends at the mean of the features that choose it, and has no gradient."""
     model = small(ema=0.5)
-    model.book.data.copy_(BOOK)
+    model.codebook.data.copy_(BOOK)
     model.ema_sums.copy_(BOOK)
     features = torch.tensor([[[0.2, 0.0], [-0.2, 0.0], [2.0, 0.4], [2.0, 0.2]]], dtype=torch.float64)
     for _ in range(60):
-        model.follow(nearest(model.book, features), features)
+        model.update_codebook(nearest_code(model.codebook, features), features)
     expected = torch.tensor([[0.0, 0.0], [1.0, 1.0], [2.0, 0.3]], dtype=torch.float64)  # the unused one stays
-    torch.testing.assert_close(model.book.data, expected, rtol=0, atol=1e-6)
+    torch.testing.assert_close(model.codebook.data, expected, rtol=0, atol=1e-6)
     x = torch.bernoulli(torch.full((5, 1, 4, 4), 0.5, dtype=torch.float64))
-    before = model.book.clone()
+    before = model.codebook.clone()
     with torch.no_grad():
         model.step((x,), "train")
         model.step((x,), "val")
-    assert torch.equal(model.book, before)  # looking is not training
+    assert torch.equal(model.codebook, before)  # looking is not training
     model.step((x,), "train").backward()
-    assert not torch.equal(model.book, before)
-    assert model.book.grad is None
+    assert not torch.equal(model.codebook, before)
+    assert model.codebook.grad is None
 
 
 def test_the_prior_learns_from_codes_that_feel_nothing_of_it():

@@ -19,7 +19,7 @@ from torch import Tensor
 
 from lab.lenses import ink
 from modules.latent.elbo import log_normal
-from modules.latent.em import Collapse
+from modules.latent.em import CollapseWarning
 from modules.latent.gaussians import Covariance
 from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
@@ -110,7 +110,7 @@ def mixture(x: Tensor, size: int, covariance: Covariance = "full") -> GaussianMi
     """Fitted by EM, the best of three starts."""
     model = GaussianMixture((x.shape[1],), size, covariance, floor=1e-5, restarts=STARTS, trial_steps=5)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Collapse)
+        warnings.simplefilter("ignore", CollapseWarning)
         model.fit(x, STEPS, TOLERANCE, torch.Generator().manual_seed(0))
     return model
 
@@ -146,7 +146,7 @@ def shadow(model: GaussianMixture) -> Tensor:
     if model.n == 2:
         return model.log_prob(window()).exp().reshape(CELLS, CELLS)
     flat = GaussianMixture((2,), model.components)
-    flat.put(model.weights, model.gaussians.means[:, :2], model.gaussians.matrices[:, :2, :2])
+    flat.set_parameters(model.weights, model.gaussians.means[:, :2], model.gaussians.matrices[:, :2, :2])
     return flat.log_prob(window()).exp().reshape(CELLS, CELLS)
 
 
@@ -186,7 +186,7 @@ def course(x: Tensor, held_out: Tensor, bumps: int, seed: int) -> Course:
     generator = torch.Generator().manual_seed(seed)
     starts = []
     for _ in range(STARTS):
-        model.begin(x, generator)
+        model.initialize(x, generator)
         first = model.weights.clone(), model.variance.clone()
         for _ in range(TRIAL):
             model.em_step(x)
@@ -199,7 +199,7 @@ def course(x: Tensor, held_out: Tensor, bumps: int, seed: int) -> Course:
         if step in SHOWN:
             values = model.log_prob(x).mean(), model.log_prob(held_out).mean()
             density = model.log_prob(window()).exp().reshape(CELLS, CELLS)
-            frames.append((model.line.clone(), model.variance.sqrt(), *values, density))
+            frames.append((model.curve.clone(), model.variance.sqrt(), *values, density))
         model.em_step(x)
     return Course(model.num_parameters, *(torch.stack(part) for part in zip(*frames, strict=True)))
 

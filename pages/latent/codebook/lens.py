@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import latent, surfaces
-from modules.latent.vq_vae import VQVAE, nearest, perplexity
+from modules.latent.vq_vae import VQVAE, nearest_code, perplexity
 
 MAP = 81  # points along a side of the slice
 SAVED = {  # of a price, and why it is not as much
@@ -45,8 +45,8 @@ class Reading:
 def read(model: VQVAE, x: Tensor) -> Reading:
     """Of x (1, D)."""
     features = model.features(x)[0]  # (P, E)
-    codes = nearest(model.book, features)
-    distances = (features[:, None] - model.book).square().sum(-1)
+    codes = nearest_code(model.codebook, features)
+    distances = (features[:, None] - model.codebook).square().sum(-1)
     return Reading(codes, distances, latent.pictures_of(model, model.decode(codes[None]))[0])
 
 
@@ -90,12 +90,12 @@ def cut(model: VQVAE, x: Tensor) -> Slice:
     """The plane of the two principal axes of what the encoder says of x (N, D)."""
     features = model.features(x).flatten(0, 1)  # (N·P, E)
     plane = latent.plane_of(features)
-    spots, dots = plane.place(model.book), plane.place(features)
+    spots, dots = plane.place(model.codebook), plane.place(features)
     reach = 1.05 * max(float(dots.abs().max()), 1e-3)
     axis = torch.linspace(-reach, reach, MAP)
     v, u = torch.meshgrid(axis, axis, indexing="ij")
-    owner = nearest(model.book, plane.code(torch.stack([u, v], -1)))
-    return Slice(axis, owner, spots, dots, nearest(model.book, features), plane.share)
+    owner = nearest_code(model.codebook, plane.code(torch.stack([u, v], -1)))
+    return Slice(axis, owner, spots, dots, nearest_code(model.codebook, features), plane.share)
 
 
 @torch.no_grad()

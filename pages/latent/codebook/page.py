@@ -4,7 +4,7 @@ from lab import ui
 from lab.figures import basic
 from lab.lenses import latent, stock
 from lab.ui.models import shelves
-from modules.latent.vq_vae import VQVAE, nearest, vq_losses
+from modules.latent.vq_vae import VQVAE, nearest_code, vq_losses
 from pages.latent.codebook import figures, lens
 from pages.latent.codebook.room import ROOM
 
@@ -127,7 +127,7 @@ def own_digit() -> None:
             model = weights.load({ui.spelled(name)})
             x = {own.program}
             features = model.features(x)[0, {place}]
-            result = (features - model.book).square().sum(1).sort().values[:2].tolist()
+            result = (features - model.codebook).square().sum(1).sort().values[:2].tolist()
             """,
             shows=near[:2],
         )
@@ -241,4 +241,4 @@ def priors() -> None:
 
 dict(zip(VIEWS, (own_digit, cells, use, priors), strict=True))[view]()
 with stage.below:
-    ui.source(VQVAE.quantize, VQVAE.step, nearest, vq_losses, references=ROOM.references)
+    ui.source(VQVAE.quantize, VQVAE.step, nearest_code, vq_losses, references=ROOM.references)

@@ -157,7 +157,7 @@ def decoded(model: VAE, x: Tensor, seed: int) -> tuple[Tensor, Tensor]:
     out = []
     for codes in (z, z.roll(1, dims=0)):
         if isinstance(model, AutoregressiveVAE):
-            drawn, _ = model.walk(codes, lambda p: torch.bernoulli(p, generator=generator))
+            drawn, _ = model.generate(codes, lambda p: torch.bernoulli(p, generator=generator))
         else:
             drawn = torch.bernoulli(model.decode(codes).flatten(1), generator=generator)
         out.append(drawn)

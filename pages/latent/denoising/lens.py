@@ -14,7 +14,7 @@ from torch import Tensor
 from lab.experiments import Experiment
 from lab.lenses import latent, surfaces
 from modules.latent.bounds import bernoulli_log_prob
-from modules.latent.denoising import DenoisingAutoencoder, Kind, damaged
+from modules.latent.denoising import DenoisingAutoencoder, Kind, corrupt
 from modules.latent.vae import VAE
 
 MODELS = {"AE": "ae-digits", "DAE": "dae-digits", "VAE": "vae-bits-digits"}
@@ -48,7 +48,7 @@ def fits(role: str) -> Callable[[Experiment], bool]:
 
 def levels(x: Tensor, kind: Kind, seed: int) -> Tensor:
     """(F, N, D): x (N, D) damaged at each of LEVELS, by the same draws throughout."""
-    return torch.stack([damaged(x, kind, d, torch.Generator().manual_seed(seed)) for d in LEVELS])
+    return torch.stack([corrupt(x, kind, d, torch.Generator().manual_seed(seed)) for d in LEVELS])
 
 
 @torch.no_grad()

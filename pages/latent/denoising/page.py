@@ -143,10 +143,10 @@ def noise() -> None:
             import torch
             from lab import experiments, weights
             from lab.ui.controls import drawing
-            from modules.latent.denoising import damaged
+            from modules.latent.denoising import corrupt
 
             x = {own.program}.expand({lens.DRAWS}, -1)
-            given = damaged(x, {kind!r}, {film.value!r}, torch.Generator().manual_seed({seed}))
+            given = corrupt(x, {kind!r}, {film.value!r}, torch.Generator().manual_seed({seed}))
             model = weights.load({ui.spelled(names[1])})
             result = ((model.reconstruct(given) > 0.5) != (x > 0.5)).sum(1).float().mean().item()
             """,
@@ -230,4 +230,4 @@ with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
 dict(zip(VIEWS, (noise, prior), strict=True))[view]()
 with stage.below:
-    ui.source(denoising.damaged, DenoisingAutoencoder.step, lens.drawn, references=ROOM.references)
+    ui.source(denoising.corrupt, DenoisingAutoencoder.step, lens.drawn, references=ROOM.references)

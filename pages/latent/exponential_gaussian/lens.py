@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.latent.exponential_gaussian import best, elbo, log_evidence, most_likely, printed_elbo
+from modules.latent.exponential_gaussian import elbo, log_evidence, maximum_likelihood, optimum, printed_elbo
 
 VALUES = [round(0.1 * i, 1) for i in range(1, 41)]  # of θ and of φ
 FORMULAS = {"right": elbo, "printed": printed_elbo}
@@ -47,8 +47,8 @@ def surface(x: float) -> Surface:
     """All of it at this x."""
     v, at = torch.tensor(VALUES, dtype=torch.float64), torch.tensor(x, dtype=torch.float64)
     right, printed = (formula(v[:, None], v, at) for formula in FORMULAS.values())
-    summit = float(best(at)[0]) if x > 0 else None
-    return Surface(x, right, printed, log_evidence(v, at), summit, most_likely(x) if x > 0 else None)
+    summit = float(optimum(at)[0]) if x > 0 else None
+    return Surface(x, right, printed, log_evidence(v, at), summit, maximum_likelihood(x) if x > 0 else None)
 
 
 def index(value: float) -> int:

@@ -128,6 +128,6 @@ with stage.below:
         exponential_gaussian.elbo,
         exponential_gaussian.printed_elbo,
         exponential_gaussian.log_evidence,
-        exponential_gaussian.most_likely,
+        exponential_gaussian.maximum_likelihood,
         references=ROOM.references,
     )

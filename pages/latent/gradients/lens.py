@@ -21,9 +21,9 @@ from lab.lenses.precision import double
 from modules.latent.elbo import log_normal
 from modules.latent.gradient_estimators import (
     categorical_moments,
-    each_gradient,
     leave_one_out,
     pathwise,
+    per_sample_gradients,
     running_mean,
     score,
 )
@@ -177,7 +177,7 @@ def of_elbo(mean: float, seed: int) -> Race:
     elbo = float(w @ weight(at))
     copies = mu.expand(DRAWS).clone().requires_grad_()
     moved = copies + sd * drawn
-    sampled = each_gradient(joint(moved) - log_q(moved, copies), copies)
+    sampled = per_sample_gradients(joint(moved) - log_q(moved, copies), copies)
     s = eps / sd
 
     def road(m: Tensor) -> Tensor:

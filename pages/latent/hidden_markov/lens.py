@@ -46,7 +46,7 @@ def known(kind: Literal["casino", "weather"]) -> HMM:
     """A chain of `datamodules.chains` with its true parameters."""
     truth = chains.TRUTH[kind]
     model = HMM(2, "categorical", vocab_size=len(truth.emission[0]))
-    model.put(torch.tensor(truth.initial), torch.tensor(truth.transition))
+    model.set_parameters(torch.tensor(truth.initial), torch.tensor(truth.transition))
     model.emission.probs.copy_(torch.tensor(truth.emission, dtype=torch.float64))
     model.initial /= model.initial.sum()
     for rows in (model.transition, model.emission.probs):
@@ -58,7 +58,7 @@ def known(kind: Literal["casino", "weather"]) -> HMM:
 def restless() -> HMM:
     """The weather with a chain that likes to change: the likeliest path leaves the likeliest states."""
     model = known("weather")
-    model.put(torch.tensor([0.5, 0.5]), torch.tensor([[0.3, 0.7], [0.9, 0.1]]).double())
+    model.set_parameters(torch.tensor([0.5, 0.5]), torch.tensor([[0.3, 0.7], [0.9, 0.1]]).double())
     return model
 
 
@@ -98,7 +98,7 @@ def with_transitions(model: HMM, typed: str) -> HMM:
         raise ValueError(f"The transitions need {k} rows of {k} numbers: type them as {shown(model)}.")
     matrix = torch.tensor([[float(word) for word in row] for row in rows], dtype=torch.float64)
     other = HMM(k, "categorical", vocab_size=model.emission.symbols)
-    other.put(model.initial, matrix / matrix.sum(1, keepdim=True))
+    other.set_parameters(model.initial, matrix / matrix.sum(1, keepdim=True))
     other.emission.probs.copy_(model.emission.probs)
     return other
 

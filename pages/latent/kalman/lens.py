@@ -18,7 +18,7 @@ from torch import Tensor
 
 from datamodules import cells
 from lab.lenses import typed as read
-from modules.latent.kalman import LinearDynamicalSystem, conditioned, scalar
+from modules.latent.kalman import LinearDynamicalSystem, condition_gaussian, scalar_system
 
 STEPS, MOST, REACH = 30, 60, 100.0
 GAP = slice(12, 20)  # frames that are hidden, if a gap is asked for
@@ -127,7 +127,7 @@ def plane_system(q: float, noise: float) -> LinearDynamicalSystem:
 
 
 def line_system(a: float, q: float, noise: float) -> LinearDynamicalSystem:
-    return scalar(a, q, 1.0, noise**2)
+    return scalar_system(a, q, 1.0, noise**2)
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ def referee(system: LinearDynamicalSystem, told: Story) -> float:
     at = ~told.x.isnan()
     known = torch.cat([torch.zeros(states, dtype=torch.bool), at.flatten()])
     keep = known | (torch.arange(len(mean)) < states)  # frames that are missing are in neither
-    m, c = conditioned(mean[keep], covariance[keep][:, keep], known[keep], told.x[at])
+    m, c = condition_gaussian(mean[keep], covariance[keep][:, keep], known[keep], told.x[at])
     blocks = c.reshape(count, -1, count, told.smoothed.shape[1]).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
     means = (m - told.smoothed.flatten()).abs().max()
     return float(torch.maximum(means, (blocks - told.smoothed_spread).abs().max()))

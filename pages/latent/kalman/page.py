@@ -4,7 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import theme
-from modules.latent.kalman import LinearDynamicalSystem, conditioned
+from modules.latent.kalman import LinearDynamicalSystem, condition_gaussian
 from pages.latent.kalman import figures, lens
 from pages.latent.kalman.room import ROOM
 
@@ -191,7 +191,7 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
         ui.source(
             LinearDynamicalSystem.filter,
             LinearDynamicalSystem.smooth,
-            conditioned,
+            condition_gaussian,
             lens.referee,
             references=ROOM.references,
         )

@@ -74,15 +74,15 @@ class Run:
 def learn(x: Tensor, states: int, seed: int, steps: int = STEPS) -> Run:
     """Baum–Welch from the start of this seed."""
     model, count = HMM(states, "categorical", vocab_size=len(letters.ALPHABET)), int((x >= 0).sum())
-    model.begin(x, torch.Generator().manual_seed(seed))
+    model.initialize(x, torch.Generator().manual_seed(seed))
     emissions, transitions, rates = [], [], []
     for step in range(steps + 1):
-        stats = model.expectations(x)
+        stats = model.e_step(x)
         emissions.append(model.emission.probs.clone())
         transitions.append(model.transition.clone())
         rates.append(-float(stats["loglik"]) / count)
         if step < steps:
-            model.maximize(stats)
+            model.m_step(stats)
     order = emissions[-1][:, letters.ALPHABET.index("a")].argsort(descending=True)
     return Run(torch.stack(emissions)[:, order], torch.stack(transitions)[:, order][:, :, order], rates)
 

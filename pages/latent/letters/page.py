@@ -120,9 +120,7 @@ def one_start() -> None:
                 """,
                 shows=[run.rates[film.at], floor],
             )
-        ui.source(
-            HMM.expectations, HMM.maximize, Categorical.maximize, lens.learn, references=ROOM.references
-        )
+        ui.source(HMM.e_step, HMM.m_step, Categorical.m_step, lens.learn, references=ROOM.references)
 
 
 def restarts() -> None:
@@ -166,7 +164,7 @@ def restarts() -> None:
                 "state 1": [lens.visible(run.prefers(lens.STEPS, 0)) for run in runs],
             }
         )
-        ui.source(lens.starts, HMM.begin, references=ROOM.references)
+        ui.source(lens.starts, HMM.initialize, references=ROOM.references)
 
 
 {"One start": one_start, "Restarts": restarts}[view]()

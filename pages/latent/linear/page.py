@@ -139,7 +139,7 @@ def models_view() -> None:
             shows=[now.log_probs["FA"], now.log_probs["PPCA"]],
         )
         ui.source(
-            FactorAnalysis, PPCA.maximize, LinearGaussian.maximize, lens.changed, references=ROOM.references
+            FactorAnalysis, PPCA.m_step, LinearGaussian.m_step, lens.changed, references=ROOM.references
         )
 
 

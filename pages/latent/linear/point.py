@@ -49,7 +49,7 @@ def with_variance(x: Tensor, factors: int, variance: float) -> PPCA:
 def put(model: PPCA, plane: PCA, variance: float) -> PPCA:
     """The model at this σ², in the plane of its table."""
     lengths = (plane.variances[: model.factors] - variance).clamp(min=0).sqrt()
-    model.put(plane.components.T * lengths, variance, plane.mean)
+    model.set_parameters(plane.components.T * lengths, variance, plane.mean)
     return model
 
 

@@ -7,7 +7,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from modules.latent.em import Collapse, choose
+from modules.latent.em import CollapseWarning, compare_sizes
 from modules.latent.gaussians import Covariance
 from modules.latent.mixture import GaussianMixture
 from pages.latent.mixture.lens import ellipses
@@ -38,10 +38,10 @@ def choosing(x: Tensor, other: Tensor, covariance: Covariance, floor: float, mos
     sizes = range(1, min(most, len(x)) + 1)
     models = {k: GaussianMixture((2,), k, covariance, floor, restarts=2, trial_steps=5) for k in sizes}
     for model in models.values():
-        model.start(x, torch.Generator().manual_seed(0))
+        model.initialize_best(x, torch.Generator().manual_seed(0))
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Collapse)
-        rows = choose(models, x, other, steps=40)
+        warnings.simplefilter("ignore", CollapseWarning)
+        rows = compare_sizes(models, x, other, steps=40)
     bic = [row["bic"] / (2 * len(x)) for row in rows]
     return Choice(models, [row["nll"] for row in rows], [row["held_out"] for row in rows], bic, x, other)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from modules.latent.em import Collapse
+from modules.latent.em import CollapseWarning
 from modules.latent.kmeans import KMeans
 from modules.latent.mixture import GaussianMixture
 
@@ -37,20 +37,20 @@ def limit(x: Tensor, k: int, seed: int, steps: int = 40) -> Limit:
     if len(x) < k:
         raise ValueError(f"{k} centres need at least {k} points: there are {len(x)}. Click some.")
     lloyd = KMeans(components=k)
-    lloyd.begin(x, torch.Generator().manual_seed(seed))
+    lloyd.initialize(x, torch.Generator().manual_seed(seed))
     start = lloyd.centres.clone()
     lloyd.fit(x, steps)
     model, even = GaussianMixture(components=k, covariance="spherical"), torch.full((k,), 1 / k)
     found, means = [], []
     for sigma in SIGMAS:
         held = torch.full((k,), sigma**2)
-        model.put(even, start, held)
+        model.set_parameters(even, start, held)
         for _ in range(steps):
             before = model.gaussians.means.clone()
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", Collapse)
-                model.maximize(model.expectations(x))
-            model.put(even, model.gaussians.means, held)
+                warnings.simplefilter("ignore", CollapseWarning)
+                model.m_step(model.e_step(x))
+            model.set_parameters(even, model.gaussians.means, held)
             if float((model.gaussians.means - before).abs().max()) < 1e-4:
                 break
         found.append(model.responsibilities(x))

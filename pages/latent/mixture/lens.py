@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 from torch.distributions import MultivariateNormal
 
-from modules.latent.em import Collapse
+from modules.latent.em import CollapseWarning
 from modules.latent.gaussians import Covariance
-from modules.latent.kmeans import plus_plus
+from modules.latent.kmeans import kmeans_plus_plus
 from modules.latent.mixture import GaussianMixture
 
 STARTS = ("one corner", "k-means++", "on a point", "all alike")
@@ -60,22 +60,22 @@ def begun(x: Tensor, k: int, covariance: Covariance, floor: float, start: str, s
     model = GaussianMixture(components=k, covariance=covariance, floor=floor)
     gaussians = model.gaussians
     if start == "k-means++":
-        model.begin(x, generator)
+        model.initialize(x, generator)
     elif start == "all alike":
         even = torch.full((len(x), k), 1 / k, dtype=torch.float64)
-        gaussians.maximize(gaussians.moments(x, even), warn=False)
+        gaussians.m_step(gaussians.moments(x, even), warn=False)
     elif start == "on a point":  # the first is small and sits on the point farthest out
         far = (x - x.mean(0)).square().sum(1).argmax()
         rest = x[torch.arange(len(x)) != far] if len(x) > k else x
-        means = torch.cat([x[far][None], plus_plus(rest, k - 1, generator)]) if k > 1 else x[far][None]
+        means = torch.cat([x[far][None], kmeans_plus_plus(rest, k - 1, generator)]) if k > 1 else x[far][None]
         share = torch.full((k,), 0.3, dtype=torch.float64)
         share[0] = 0.2
         shares = {"full": share[:, None, None], "diag": share[:, None], "spherical": share, "tied": share[-1]}
-        gaussians.put(means, shares[covariance] * spread * gaussians.covariances)
+        gaussians.set_parameters(means, shares[covariance] * spread * gaussians.covariances)
     else:  # the lower left, where the points are that have the least sum; the seed shakes them a little
         near = x[x.sum(1).argsort()[:k]]
         shaken = near + 0.1 * spread**0.5 * torch.randn(k, 2, generator=generator, dtype=torch.float64)
-        gaussians.put(shaken, spread * gaussians.covariances)
+        gaussians.set_parameters(shaken, spread * gaussians.covariances)
     return model
 
 
@@ -99,8 +99,8 @@ def em(
         r = joint.softmax(1)
         halves.append(half("E", log_p, r))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Collapse)  # `low` says so
-            model.maximize(g.moments(x, r))
+            warnings.simplefilter("ignore", CollapseWarning)  # `low` says so
+            model.m_step(g.moments(x, r))
         if float(torch.linalg.eigvalsh(g.matrices).amin()) < least:
             halves.append(halves[-1]._replace(kind="end", elbo=float("nan"), log_p=float("nan")))
             break
@@ -188,7 +188,7 @@ def restarts(x: Tensor, k: int, covariance: Covariance, floor: float, count: int
     for seed in range(count):
         model = begun(x, k, covariance, max(floor, 1e-6), "k-means++", seed)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Collapse)
+            warnings.simplefilter("ignore", CollapseWarning)
             ends.append(model.fit(x, 30)[-1] / len(x))
     return {"seed": list(range(count)), "log p, nats a point": [round(v, 4) for v in ends]}
 

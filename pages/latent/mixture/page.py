@@ -128,13 +128,13 @@ def steps_view(name: str, x, mine, own: str, code: str) -> None:
             model = lens.begun(x, {k}, {covariance!r}, {floor:g}, {start!r}, {seed})
             for _ in range({done}):
                 r = model.responsibilities(x)
-                model.maximize(model.gaussians.moments(x, r))
+                model.m_step(model.gaussians.moments(x, r))
             result = float(model.log_prob(x).mean())
             """,
             shows=next(half.log_p for half in reversed(halves[: film.at + 1]) if half.kind != "end"),
         )
         ui.source(
-            mixture.GaussianMixture.elbo, gaussians.Gaussians.moments, gaussians.Gaussians.maximize, lens.em,
+            mixture.GaussianMixture.elbo, gaussians.Gaussians.moments, gaussians.Gaussians.m_step, lens.em,
             references=ROOM.references,
         )  # fmt: skip
 

@@ -17,7 +17,7 @@ FARTHEST = 1e6  # of a coordinate
 def clusters(count: int, seed: int) -> Tensor:
     """Three Gaussians of unequal weight, size and slant, (count, 2)."""
     truth = GaussianMixture(components=3)
-    truth.put(
+    truth.set_parameters(
         torch.tensor([0.5, 0.3, 0.2]),
         torch.tensor([[-1.6, -1.0], [1.8, -0.6], [0.2, 2.0]]),
         torch.tensor([[[0.6, 0.35], [0.35, 0.4]], [[0.15, 0.0], [0.0, 0.9]], [[0.5, -0.2], [-0.2, 0.15]]]),

@@ -81,4 +81,4 @@ def view(stage: Stage, x: Tensor, other: Tensor, own: str, code: str) -> None:
             """,
             shows=[by_bic, by_other],
         )
-        ui.source(em.EMDensity.bic, em.choose, choosing.choosing, references=ROOM.references)
+        ui.source(em.EMDensity.bic, em.compare_sizes, choosing.choosing, references=ROOM.references)

@@ -39,7 +39,7 @@ def chain(law: Tensor, shown: Tensor) -> HMM:
     stationary = vectors[:, unit][:, 0].real
     stationary = (stationary / stationary.sum()).clamp(min=0)
     model = HMM(k, "categorical", vocab_size=len(SYMBOLS))
-    model.put(stationary / stationary.sum(), law)
+    model.set_parameters(stationary / stationary.sum(), law)
     model.emission.probs.copy_(torch.nn.functional.one_hot(shown, len(SYMBOLS)))
     return model
 

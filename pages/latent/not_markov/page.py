@@ -127,8 +127,8 @@ with stage.below:
 
             model = lens.CHAINS[{name!r}]()
             past = torch.tensor([{history}])  # 0 is a 1, 1 is a 2
-            result = float((model.ahead(past) @ model.emission.probs)[0, 0])
+            result = float((model.forecast(past) @ model.emission.probs)[0, 0])
             """,
             shows=float(memory.chances[-1]),
         )
-    ui.source(HMM.filtered, HMM.ahead, lens.remember, references=ROOM.references)
+    ui.source(HMM.filtered, HMM.forecast, lens.remember, references=ROOM.references)

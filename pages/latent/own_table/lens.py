@@ -22,7 +22,7 @@ from lab.lenses.rows import CELLS, Data, plane
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.flow.maf import MAF
-from modules.latent.em import Collapse
+from modules.latent.em import CollapseWarning
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.hmm import HMM
 from modules.latent.mixture import GaussianMixture
@@ -80,12 +80,12 @@ def compared(data: Data, kind: str, most: int) -> Iterator[tuple[float, Compared
 
 def em_steps(model: Any, data: Data, seed: int) -> Iterator[float]:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Collapse)  # that a large model collapses, its likelihood tells
-        model.start(data.train, torch.Generator().manual_seed(seed))
+        warnings.simplefilter("ignore", CollapseWarning)  # that a large model collapses, its likelihood tells
+        model.initialize_best(data.train, torch.Generator().manual_seed(seed))
     before = -math.inf
     for step in range(STEPS):
         with warnings.catch_warnings(), torch.no_grad():
-            warnings.simplefilter("ignore", Collapse)
+            warnings.simplefilter("ignore", CollapseWarning)
             now = model.em_step(data.train)
         if now - before < 1e-6 * len(data.train):
             return

@@ -109,7 +109,7 @@ def walk(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -> Walk:
             return p.argmax(-1)
         return (p.cumsum(-1) < next(luck)).sum(-1).clamp(max=p.shape[-1] - 1)
 
-    x = model.write(codes, choose)
+    x = model.generate(codes, choose)
     return Walk(read(x), codes.norm(dim=1).tolist(), (x != x[0]).sum(1).tolist())
 
 

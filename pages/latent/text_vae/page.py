@@ -4,7 +4,7 @@ from lab import ui
 from lab.figures import latents
 from lab.ui.rooms import training_course
 from modules.latent.collapse import free_bits, kl_weight
-from modules.latent.text_vae import Reader, TextVAE, Writer
+from modules.latent.text_vae import TextDecoder, TextEncoder, TextVAE
 from pages.latent.text_vae import figures, lens
 from pages.latent.text_vae.room import ROOM
 
@@ -150,7 +150,7 @@ def walk() -> None:
             """,
             shows=now.moved,
         )
-        ui.source(TextVAE.write, Reader, Writer, lens.walk, references=ROOM.references)
+        ui.source(TextVAE.generate, TextEncoder, TextDecoder, lens.walk, references=ROOM.references)
 
 
 def training() -> None:

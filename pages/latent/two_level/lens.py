@@ -39,7 +39,7 @@ def fits(entry: Experiment) -> bool:
 def noise_of(model: LadderVAE, z: Tensor) -> Tensor:
     """The noise (N, K) that the prior makes the codes z (N, K) of: the inverse of `from_noise`."""
     lower, upper = model.levels(z)
-    mean, log_var = model.below(0, upper)
+    mean, log_var = model.prior_parameters(0, upper)
     return torch.cat([(lower - mean) * (-0.5 * log_var).exp(), upper], -1)
 
 

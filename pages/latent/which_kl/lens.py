@@ -70,7 +70,7 @@ def fit(grid: Grid, mean: float, deviation: float, reverse: bool) -> Fit:
         start, spread, _ = nearest_gaussian(grid, 0.0, 1.0, False)
         m, d, _ = nearest_gaussian(grid, start, spread, reverse)
     log_q = log_normal(grid.z, m, d**2)
-    return Fit(m, d, float(grid.gap(log_q)), float(grid.forward(log_q)))
+    return Fit(m, d, float(grid.gap(log_q)), float(grid.forward_kl(log_q)))
 
 
 def over_separations(weight: float, width: float, side: str) -> Story:
