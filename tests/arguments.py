@@ -267,7 +267,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "decoder": refused("bernoulli"), "learn_sigma": refused(False)},
     "DenoisingAutoencoder": {
         "event_shape": (4,), "latent_dim": 3, "hidden": [5], "activation": "tanh", "decoder": "gaussian",
-        "kind": "noise", "damage": 0.6,
+        "kind": "noise", "corruption": 0.6,
     },
     "VQVAE": {
         "image_shape": (1, 8, 8), "channels": [2], "codes": 4, "code_dim": 3, "beta": 1.0, "ema": 0.9,

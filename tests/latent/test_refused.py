@@ -89,7 +89,7 @@ def test_a_flow_answers_nothing_with_nothing_and_refuses_other_widths() -> None:
     none = torch.zeros(0, 2)
     assert flow.log_prob(none).shape == (0,) and flow.decode(none).shape == (0, 2)
     for wide in (torch.zeros(3, 1), torch.zeros(3, 3)):
-        with pytest.raises(ValueError, match=r"z has . numbers an example, the model 2"):
+        with pytest.raises(ValueError, match=r"z has . numbers per example, the model 2"):
             flow.decode(wide)
         with pytest.raises(ValueError, match=r"x has . numbers an example, the model 2"):
             flow.log_prob(wide)
