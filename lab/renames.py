@@ -62,6 +62,8 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     "modules.flow.coupling.RealNVP": {"start": "init_std"},
     # adversarial
     # diffusion
+    "modules.diffusion": {"drop_label": "label_dropout", "hybrid": "vlb_weight", "min_snr": "min_snr_gamma"},
+    "modules.diffusion.score_matching.ScoreModel": {"first": "sigma_max", "last": "sigma_min"},
 }
 
 # --- Values: by present class path or package, and present argument: former -> now ---------------------

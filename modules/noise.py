@@ -6,8 +6,13 @@ A uniform number of double precision rounds to 1.0 in single precision once in 2
 function exceeds it, so the last value would be drawn whatever its probability, 0 included.
 """
 
+import zlib
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
+
+Generators = torch.Generator | Sequence[torch.Generator] | None  # of all examples, or one per example
 
 
 def normal(
@@ -44,3 +49,28 @@ def pick(p: Tensor, u: Tensor) -> Tensor:
     """
     below = p.cumsum(-1)
     return ((u[..., None] >= below) & (below < below[..., -1:])).sum(-1)
+
+
+def normal_like(x: Tensor, generator: Generators = None) -> Tensor:
+    """Numbers of N(0, 1) in the shape of x, its dtype and on its device; drawn as `normal`, or for each
+    example of x (B, ...) by a generator of its own."""
+    if isinstance(generator, Sequence):
+        rows = [torch.randn(x.shape[1:], generator=g, dtype=x.dtype) for g in generator]
+        return torch.stack(rows).to(x.device) if rows else x
+    return normal(*x.shape, like=x, generator=generator)
+
+
+def uniform32(shape: tuple[int, ...], generator: Generators = None) -> Tensor:
+    """Numbers in [0, 1) of single precision, on the CPU; of a generator per example, these are the last
+    size."""
+    if isinstance(generator, Sequence):
+        rows = [torch.rand(shape[:-1], generator=g) for g in generator]
+        return torch.stack(rows, -1) if rows else torch.zeros(shape)
+    return torch.rand(shape, generator=generator)
+
+
+def per_example(x: Tensor, seed: int = 0) -> list[torch.Generator]:
+    """A generator for each example of x (B, ...), seeded by what it holds: an evaluation then draws the same
+    for it in whatever batch, and on whatever process, it comes."""
+    rows = x.detach().cpu().contiguous().numpy()
+    return [torch.Generator().manual_seed(zlib.crc32(row.tobytes(), seed)) for row in rows]

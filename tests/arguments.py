@@ -152,12 +152,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "weight_decay": 0.5,
     },
     # --- diffusion ---
-    "Diffusion": {
-        "event_shape": (5,), "noise_steps": 500, "noise_schedule": "cosine", "target": "v", "min_snr": 5.0,
+    "GaussianDiffusion": {
+        "event_shape": (5,), "noise_steps": 500, "noise_schedule": "cosine", "target": "v",
+        "min_snr_gamma": 5.0,
         "conditional": beside(True, num_classes=3), "num_classes": beside(4, **CLASSES),
-        "drop_label": beside(0.9, **CLASSES), "shift": 0.5, "scale": 2.0, "clip": 0.5,
+        "label_dropout": beside(0.9, **CLASSES), "shift": 0.5, "scale": 2.0, "clip": 0.5,
         "clip_bound": measure(True, clip=0.5), "levels": measure(9), "variance": "learned",
-        "hybrid": beside(0.5, variance="learned"), "bound_draws": measure(3), "objective": "vlb",
+        "vlb_weight": beside(0.5, variance="learned"), "bound_draws": measure(3), "objective": "vlb",
         "test_draws": measure(3),
     },
     "DDPM": {"width": 12, "blocks": 2, "embedding": 6},

@@ -246,12 +246,12 @@ MEMBERS: dict[str, list[Member]] = {
         Member(
             {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4} | more,
             CLOUDS,
-            lambda model: model.sample(3, steps=3, seed=0),
+            lambda model: model.sample(3, steps=3, generator=torch.Generator().manual_seed(0)),
             (Sampler, Latent),
         )
         for more in (
             {},
-            {"target": "v", "noise_schedule": "cosine-zero", "min_snr": 5.0},
+            {"target": "v", "noise_schedule": "cosine-zero", "min_snr_gamma": 5.0},
             {"variance": "learned"},
         )
     ],
@@ -259,7 +259,7 @@ MEMBERS: dict[str, list[Member]] = {
         Member(
             {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "pairs": 16} | more,
             CLOUDS,
-            lambda model: model.sample(3, steps=3, seed=0),
+            lambda model: model.sample(3, steps=3, generator=torch.Generator().manual_seed(0)),
             (Sampler,),
         )
         for more in ({}, {"reflow_epoch": 1, "coupling": "optimal"})
@@ -269,7 +269,7 @@ MEMBERS: dict[str, list[Member]] = {
             {"event_shape": (6,), "latent_dim": 2, "hidden": [4], "width": 8, "blocks": 1, "embedding": 4}
             | {"autoencoder_epochs": epochs},
             CLOUDS,
-            lambda model: model.sample(3, steps=3, seed=0),
+            lambda model: model.sample(3, steps=3, generator=torch.Generator().manual_seed(0)),
             (Sampler, Latent),
             still=("net",) if epochs > 3 else (),  # while the autoencoder alone is trained
         )
@@ -279,7 +279,7 @@ MEMBERS: dict[str, list[Member]] = {
         Member(
             {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "levels": 3, "objective": how},
             CLOUDS,
-            lambda model: model.sample(3, steps=2, seed=0),
+            lambda model: model.sample(3, steps=2, generator=torch.Generator().manual_seed(0)),
             (Sampler,),
         )
         for how in ("denoising", "sliced", "implicit")
@@ -296,7 +296,7 @@ MEMBERS: dict[str, list[Member]] = {
                 "num_classes": 3,
             },
             FOURS,
-            lambda model: model.sample(3, steps=3, guidance=1.0, seed=0),
+            lambda model: model.sample(3, steps=3, guidance=1.0, generator=torch.Generator().manual_seed(0)),
             (Sampler, Latent),
         )
     ],
@@ -464,7 +464,7 @@ BASES = [
     "modules.base.CountModel",
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
-    "modules.diffusion.learned.Diffusion",
+    "modules.diffusion.gaussian_diffusion.GaussianDiffusion",
     "modules.flow.coupling.CouplingFlow",
     "modules.flow.flow.Flow",
     "modules.language.word2vec.Word2Vec",

@@ -9,7 +9,7 @@ from torch import Tensor
 from lab import weights
 from modules.autoregressive import base
 from modules.autoregressive.rnade import RNADE
-from modules.noise import pick, uniform
+from modules.noise import normal_like, per_example, pick, uniform, uniform32
 
 LARGEST = 1 - 2**-53  # of what torch.rand draws in double precision
 
@@ -77,3 +77,20 @@ def test_samplers_draw_their_noise_here(monkeypatch: pytest.MonkeyPatch) -> None
         model: Any = weights.load(name)
         model.sample(2, generator=torch.Generator().manual_seed(0))
         assert asked.pop() == (2, model.n), name
+
+
+def test_a_generator_per_example_draws_the_same_in_any_batch():
+    x = torch.arange(12.0).reshape(4, 3)
+    whole, part = normal_like(x, per_example(x)), normal_like(x[1:3], per_example(x[1:3]))
+    assert torch.equal(whole[1:3], part) and not torch.equal(whole[0], whole[1])
+    u, v = uniform32((5, 4), per_example(x)), uniform32((5, 2), per_example(x[1:3]))
+    assert torch.equal(u[:, 1:3], v) and not torch.equal(u[:, 0], u[:, 1])
+    assert not torch.equal(normal_like(x, per_example(x, 1)), whole)
+
+
+def test_one_generator_draws_for_all_examples_and_none_for_no_example():
+    x = torch.zeros(4, 3, dtype=torch.float64)
+    generators = [torch.Generator().manual_seed(2) for _ in range(2)]
+    drawn = torch.randn(4, 3, generator=generators[0], dtype=torch.float64)
+    assert torch.equal(normal_like(x, generators[1]), drawn)
+    assert normal_like(x[:0], []).shape == (0, 3) and uniform32((5, 0), []).shape == (5, 0)

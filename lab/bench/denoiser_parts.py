@@ -24,7 +24,7 @@ from modules.convolution.unet import Level
 from modules.diffusion.ddpm import ImageDDPM
 
 WHOLE, PARTS = "whole", ("whole", "no attention", "no skips")
-BATCH, RATE, DECAY, HOPS = 64, 2e-3, 0.99, 20
+BATCH, RATE, DECAY, SAMPLER_STEPS = 64, 2e-3, 0.99, 20
 
 
 def measure(quick: bool = False) -> list[Row]:
@@ -37,7 +37,7 @@ def measure(quick: bool = False) -> list[Row]:
     for seed in range(seeds):
         for part in PARTS:
             for name, model in trained(part, known, steps, seed):
-                made = model.sample(count, steps=HOPS, seed=0)
+                made = model.sample(count, steps=SAMPLER_STEPS, generator=torch.Generator().manual_seed(0))
                 distance = float(judges.frechet(of_held, features(network, made)[1]))
                 found.setdefault(name, []).append((error(model, held), distance))
     rows = []
@@ -71,7 +71,7 @@ def built(part: str) -> ImageDDPM:
     if part == "no attention":
         cast(Level, net.unet.middle[0]).attend = None
     elif part == "no skips":
-        net.forward = partial(net.forward, watch=no_skip)
+        net.forward = partial(net.forward, hook=no_skip)
     return model
 
 
@@ -82,8 +82,8 @@ def trained(part: str, x: Tensor, steps: int, seed: int) -> Iterator[tuple[str, 
     generator = torch.Generator().manual_seed(seed)
     average = deepcopy(model.state_dict())
     for step in range(1, steps + 1):
-        batch = model.inside(x[torch.randint(len(x), (BATCH,), generator=generator)])
-        t = model.drawn_times(BATCH, "train", generator)
+        batch = model.preprocess(x[torch.randint(len(x), (BATCH,), generator=generator)])
+        t = model.sample_timesteps(BATCH, "train", generator)
         optimizer.zero_grad()
         loss, _ = model.losses(batch, t, torch.randn(batch.shape, generator=generator))
         loss.mean().backward()  # type: ignore[no-untyped-call]
@@ -103,5 +103,5 @@ def trained(part: str, x: Tensor, steps: int, seed: int) -> Iterator[tuple[str, 
 def error(model: ImageDDPM, x: Tensor) -> float:
     """Mean squared error of ε̂ a pixel on pictures (N, 1, 8, 8), at evenly spread times."""
     generator = torch.Generator().manual_seed(1)
-    t = model.drawn_times(len(x), "test", generator)
-    return float(model.losses(model.inside(x), t, torch.randn(x.shape, generator=generator))[1].mean())
+    t = model.sample_timesteps(len(x), "test", generator)
+    return float(model.losses(model.preprocess(x), t, torch.randn(x.shape, generator=generator))[1].mean())

@@ -24,13 +24,13 @@ from modules.base import Module
 from modules.diffusion import ode_likelihood, sde
 from modules.diffusion.ddpm import DDPM
 from modules.diffusion.flow_matching import FlowMatching, energy_distance
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.flow.cnf import solve
 from modules.flow.coupling import NSF
 
 SHAPES: tuple[points.Shape, ...] = ("moons", "spirals", "checkerboard", "pinwheel")
 BATCH, RATE, DECAY = 512, 2e-3, 0.995
-HOPS = 100  # of a sample
+SAMPLER_STEPS = 100  # of a sample
 
 # name -> what is trained, of data with this standard deviation
 ASKED: dict[str, Callable[[float], Module]] = {
@@ -51,7 +51,7 @@ def measure(quick: bool = False) -> list[Row]:
 
 
 def of_shape(shape: points.Shape, steps: int, count: int) -> Iterator[Row]:
-    """All cases of one law, and the floor of the distance."""
+    """All cases of one distribution, and the floor of the distance."""
     x = points.sample(shape, 200_000, seed=0)[0]
     test, other = points.sample(shape, 2 * count, seed=1)[0].split(count)
     scale = float(x.std())
@@ -61,11 +61,11 @@ def of_shape(shape: points.Shape, steps: int, count: int) -> Iterator[Row]:
         nll = -log_prob(model, test[:500])
         error = float(nll.std()) / math.sqrt(len(nll))
         generator = torch.Generator().manual_seed(2)
-        knobs: dict[str, Any] = {} if isinstance(model, NSF) else {"steps": HOPS}
+        knobs: dict[str, Any] = {} if isinstance(model, NSF) else {"steps": SAMPLER_STEPS}
         made = model.sample(count, generator=generator, **knobs)  # type: ignore[operator]
         note = f"± {error:.3f}, energy distance {1000 * float(energy_distance(made, test)):.1f}e-3"
-        if isinstance(model, Diffusion):
-            bound = model.bound(model.inside(test[:200]), generator=generator).total  # of all steps
+        if isinstance(model, GaussianDiffusion):
+            bound = model.bound(model.preprocess(test[:200]), generator=generator).total  # of all steps
             note += f", bound {float(bound.mean()) - model.log_unit:.3f}"
         yield Row("denoising", f"{shape}: {name}", float(nll.mean()), unit="nats", note=note)
     floor = 1000 * float(energy_distance(other, test))
@@ -104,11 +104,11 @@ def log_prob(model: Module, x: Tensor) -> Tensor:
             return model.log_prob(x)
     if isinstance(model, FlowMatching):
         return straight(model, x)
-    assert isinstance(model, Diffusion)
+    assert isinstance(model, GaussianDiffusion)
     equation = sde.VP()
     score = sde.learned_score(equation, model.denoiser(), model.schedule)
     since = sde.first_time(equation, model.schedule)
-    told = ode_likelihood.likelihood(equation, score, model.inside(x), since, tolerance=1e-3, norm="rms")
+    told = ode_likelihood.likelihood(equation, score, model.preprocess(x), since, tolerance=1e-3, norm="rms")
     return told.log_prob + model.log_unit
 
 

@@ -15,6 +15,7 @@ from modules.diffusion import exact, ode_likelihood, samplers, sde
 from modules.diffusion.ddpm import ImageDDPM
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.schedule import linear
+from modules.noise import normal_like
 
 INSTALL = "no peer here: pip install -c constraints.txt -e '.[peers]'"
 
@@ -118,8 +119,8 @@ def diffusers_ddim(net: MLPDenoiser, start: Tensor, steps: int) -> Callable[[], 
         scheduler.set_timesteps(steps)
         x = start
         for t in scheduler.timesteps:
-            said = net(x, torch.full((len(x),), int(t) + 1))
-            x = scheduler.step(said, t, x, eta=0.0).prev_sample
+            output = net(x, torch.full((len(x),), int(t) + 1))
+            x = scheduler.step(output, t, x, eta=0.0).prev_sample
         return x
 
     return sample
@@ -146,8 +147,8 @@ def our_step(model: ImageDDPM, x: Tensor) -> Callable[[], None]:
     adam = torch.optim.AdamW(model.parameters(), lr=1e-3)
 
     def step() -> None:
-        data = model.inside(x)
-        loss, _ = model.losses(data, model.drawn_times(len(x), "train", None), samplers.gaussian(data))
+        data = model.preprocess(x)
+        loss, _ = model.losses(data, model.sample_timesteps(len(x), "train", None), normal_like(data))
         adam.zero_grad()
         loss.mean().backward()  # type: ignore[no-untyped-call]
         adam.step()
@@ -180,8 +181,8 @@ def diffusers_step(net: nn.Module, x: Tensor) -> Callable[[], None] | None:
         data = 2 * x - 1
         noise = torch.randn_like(data)
         t = torch.randint(0, 1000, (len(x),))
-        said = net(scheduler.add_noise(data, noise, t), t)
-        loss = F.mse_loss(said if isinstance(said, Tensor) else said.sample, noise)
+        output = net(scheduler.add_noise(data, noise, t), t)
+        loss = F.mse_loss(output if isinstance(output, Tensor) else output.sample, noise)
         adam.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         adam.step()

@@ -8,9 +8,10 @@ from torch import Tensor
 
 from lab.lenses import drawing
 from lab.lenses.diffusion import stops
-from modules.diffusion import bound, samplers, schedule
-from modules.diffusion.learned import Diffusion
+from modules.diffusion import bound, schedule
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import Schedule, rows
+from modules.noise import normal_like
 
 LEVELS = 17  # grey levels of small digits
 PICTURES = [*map(str, range(10)), "blank", "random greys"]
@@ -35,32 +36,32 @@ def on_grid(x: Tensor, levels: int) -> Tensor:
     return (x * (levels - 1)).round() / (levels - 1)
 
 
-def of_model(model: Diffusion) -> tuple[int, int]:
+def of_model(model: GaussianDiffusion) -> tuple[int, int]:
     """The side of a model's pictures, and their grey levels."""
     assert model.levels is not None
     return model.event_shape[-1], model.levels
 
 
-def chain(kind: schedule.Kind, T: int) -> Schedule:
+def schedule_of(kind: schedule.Kind, T: int) -> Schedule:
     return schedule.named(kind, T)
 
 
 @torch.no_grad()
-def guesses(
-    model: Diffusion, made: Schedule, x: Tensor, t: Tensor, seed: int, clip: bool = False
+def predictions(
+    model: GaussianDiffusion, made: Schedule, x: Tensor, t: Tensor, seed: int, clip: bool = False
 ) -> tuple[Tensor, Tensor]:
     """x_t and x̂_0 (N, 1, S, S), in the model's units, of pictures x (N or 1, 1, S, S) at times t (N,) of any
     chain: the network is asked at its own time of the same noise. `clip` keeps x̂_0 where greys lie."""
-    inside = model.inside(x).expand(len(t), -1, -1, -1)
-    eps = samplers.gaussian(inside, torch.Generator().manual_seed(seed))
-    noisy = made.noised(inside, t, eps)
+    x0 = model.preprocess(x).expand(len(t), -1, -1, -1)
+    eps = normal_like(x0, torch.Generator().manual_seed(seed))
+    noisy = made.noised(x0, t, eps)
     own = model.schedule.time_of(made.alpha_bar[t])
     found = model.denoiser()(noisy, own.to(noisy))
     assert isinstance(found, tuple)
     return noisy, found[0].clamp(-1, 1) if clip else found[0]
 
 
-def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
+def fitted(model: GaussianDiffusion, made: Schedule, clip: bool = False) -> Tensor:
     """β̃ + c_0² E‖x_0 − x̂_0‖²/D by t, (T + 1,): the σ² of least bound, were these pictures all there are.
 
     The error is taken at 24 times from FITTED other held-out digits; between them ‖ε − ε̂‖², which runs from
@@ -70,8 +71,8 @@ def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
     x = on_grid(drawing.held_out(side)[0][-FITTED:], levels)
     at = torch.linspace(0, math.log(made.T), 24).exp().round().long().unique()
     many = at.repeat_interleave(len(x))
-    _, clean = guesses(model, made, x.repeat(len(at), 1, 1, 1), many, 1, clip)
-    off = clean - model.inside(x).repeat(len(at), 1, 1, 1)
+    _, clean = predictions(model, made, x.repeat(len(at), 1, 1, 1), many, 1, clip)
+    off = clean - model.preprocess(x).repeat(len(at), 1, 1, 1)
     error = off.double().square().mean((1, 2, 3)).reshape(len(at), -1).mean(1) * made.snr[at]
     t = torch.arange(1, made.T + 1)
     right = torch.searchsorted(at, t).clamp(1, len(at) - 1)
@@ -81,19 +82,19 @@ def fitted(model: Diffusion, made: Schedule, clip: bool = False) -> Tensor:
     return torch.cat([torch.zeros(1).double(), tilde + c0.square() * between])
 
 
-def variance(model: Diffusion, made: Schedule, kind: str, clip: bool = False) -> Tensor:
+def variance(model: GaussianDiffusion, made: Schedule, kind: str, clip: bool = False) -> Tensor:
     """σ_t² by t, (T + 1,), of one of VARIANCES."""
     return fitted(model, made, clip) if kind == "fitted" else bound.variances(made, kind)  # type: ignore[arg-type]
 
 
 @torch.no_grad()
-def learned(model: Diffusion, made: Schedule, noisy: Tensor, t: Tensor) -> Tensor:
-    """σ_t² by number that the network says of x_t (N, 1, S, S) at t (N,): its share of the way from this
-    chain's β̃ to β."""
+def learned(model: GaussianDiffusion, made: Schedule, noisy: Tensor, t: Tensor) -> Tensor:
+    """Learned σ_t² per dimension of x_t (N, 1, S, S) at t (N,): the network's v between this chain's β̃ and
+    β."""
     own = model.schedule.time_of(made.alpha_bar[t]).to(noisy)
-    share = model.split(model.net(noisy, own, None))[1]
-    assert share is not None
-    return bound.learned_variance(made, share.double(), t)
+    v = model.split(model.net(noisy, own, None))[1]
+    assert v is not None
+    return bound.learned_variance(made, v.double(), t)
 
 
 @dataclass(frozen=True)
@@ -134,16 +135,19 @@ class Asked:
     clean: Tensor
 
 
-def ask(model: Diffusion, made: Schedule, x: Tensor, seed: int = 0, clip: bool = False) -> Asked:
-    """x_t of one picture (1, 1, S, S) at every t, one draw of noise for each, and the network's guess."""
+def ask(model: GaussianDiffusion, made: Schedule, x: Tensor, seed: int = 0, clip: bool = False) -> Asked:
+    """x_t of one picture (1, 1, S, S) at every t, one draw of noise for each, and the network's
+    predictions."""
     order = torch.cat(
         [torch.arange(2, made.T + 1), torch.ones(1, dtype=torch.long)]
     )  # as `bound.bound` draws
-    return Asked(*(torch.cat([part[-1:], part[:-1]]) for part in guesses(model, made, x, order, seed, clip)))
+    return Asked(
+        *(torch.cat([part[-1:], part[:-1]]) for part in predictions(model, made, x, order, seed, clip))
+    )
 
 
 def terms(
-    model: Diffusion,
+    model: GaussianDiffusion,
     made: Schedule,
     x: Tensor,
     square: Tensor | None,
@@ -154,18 +158,18 @@ def terms(
     """Every term of the bound of one picture (1, 1, S, S), one draw of noise for each.
 
     Args:
-        square: σ² by t, (T + 1,); None takes what the network says.
+        square: σ² by t, (T + 1,); None takes the learned one.
         asked: `ask` of the same, where it is known: σ² is not in it.
     """
     asked = asked or ask(model, made, x, seed, clip)
-    inside, t = model.inside(x), torch.arange(1, made.T + 1)
+    x0, t = model.preprocess(x), torch.arange(1, made.T + 1)
     noisy, clean = asked.noisy, asked.clean
     spread = learned(model, made, noisy, t) if square is None else rows(square[t], noisy.double())
-    nats = bound.term(made, inside.expand_as(clean), clean, spread, t, of_model(model)[1])
+    nats = bound.term(made, x0.expand_as(clean), clean, spread, t, of_model(model)[1])
     return Bits(
         nats / math.log(2),
-        float(bound.prior_kl(made, inside)) / math.log(2),
+        float(bound.prior_kl(made, x0)) / math.log(2),
         [i + 1 for i in stops(made.T)],
-        model.outside(noisy).squeeze(1).clamp(0, 1),
-        model.outside(clean).squeeze(1).clamp(0, 1),
+        model.postprocess(noisy).squeeze(1).clamp(0, 1),
+        model.postprocess(clean).squeeze(1).clamp(0, 1),
     )

@@ -1,5 +1,5 @@
 """What the rooms of diffusion share: the note on the texts, the classes that a reader asks for, the stops of
-a long walk, and digits to begin with."""
+a long trajectory, and digits to begin with."""
 
 from functools import lru_cache
 from typing import Literal
@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import stock
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 
 SAID = "The texts only name this family; what is here goes beyond them."
 
@@ -16,7 +16,7 @@ ANY: Literal["any"] = "any"
 Wanted = int | Literal["any"] | None
 
 
-def classes(model: Diffusion, count: int, wanted: Wanted, w: float) -> Tensor | None:
+def classes(model: GaussianDiffusion, count: int, wanted: Wanted, w: float) -> Tensor | None:
     """Classes (count,) of what is to be drawn: one of them, each in turn (None), or no class named (ANY).
 
     Raises:
@@ -31,7 +31,7 @@ def classes(model: Diffusion, count: int, wanted: Wanted, w: float) -> Tensor | 
         raise UserError("This model was trained without classes: choose “each”, and set w to 0.")
     if wanted is not None and wanted >= known:
         raise UserError(f"This model knows the classes 0 to {known - 1}: choose one of them.")
-    return model.classes(count, wanted, w)
+    return model.classes(count, wanted)
 
 
 def stops(count: int, most: int = 41) -> list[int]:

@@ -15,9 +15,9 @@ from datamodules.mnist import MNIST
 from lab.experiments import Experiment
 from lab.lenses import drawing, surfaces
 from modules.autoregressive.base import Autoregressive
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 
-HOPS = 20  # of a diffusion model
+DIFFUSION_STEPS = 20  # of a diffusion model
 PORTION = 40  # pictures that are drawn at once where that takes longer
 
 
@@ -43,29 +43,30 @@ def side_of(entry: Experiment) -> int:
 
 
 def slow(model: Any) -> bool:
-    """Whether a few hundred draws take seconds: hops of a network, or more than 64 pixels one by one."""
-    return isinstance(model, Diffusion) or (isinstance(model, Autoregressive) and model.n > 64)
+    """Whether a few hundred draws take seconds: steps of a network, or more than 64 pixels one by one."""
+    return isinstance(model, GaussianDiffusion) or (isinstance(model, Autoregressive) and model.n > 64)
 
 
 def settings(model: Any) -> dict[str, Any]:
     """Of `sample`, where not its own."""
-    return {"steps": min(HOPS, model.schedule.T)} if isinstance(model, Diffusion) else {}
+    return {"steps": min(DIFFUSION_STEPS, model.schedule.T)} if isinstance(model, GaussianDiffusion) else {}
 
 
 @torch.no_grad()
 def drawn(model: Any, count: int, seed: int, portion: int | None = None) -> Iterator[tuple[float, Tensor]]:
     """`count` samples of a model: the share done, and all as far as they are.
 
-    A diffusion model makes all of them hop by hop. Others draw `portion` at a time; without, PORTION where
+    A diffusion model makes all of them step by step. Others draw `portion` at a time; without, PORTION where
     that is slow, else all at once.
     """
     generator = torch.Generator().manual_seed(seed)
     known = settings(model)
-    if isinstance(model, Diffusion):  # as it samples
-        walk = model.walk(model.start(count, generator), y=model.classes(count, None, 0.0),
-                          generator=generator, **known)  # fmt: skip
-        for done, moment in enumerate(walk):
-            yield done / known["steps"], model.outside(moment.x)
+    if isinstance(model, GaussianDiffusion):  # as it samples
+        trajectory = model.trajectory(
+            model.start(count, generator), y=model.classes(count), generator=generator, **known
+        )
+        for done, state in enumerate(trajectory):
+            yield done / known["steps"], model.postprocess(state.x)
         return
     portion = portion or (PORTION if slow(model) else count)
     parts: list[Tensor] = []

@@ -68,11 +68,11 @@ def greys(pictures: Tensor) -> Tensor:
 def denoised(model: Any, card: Mapping[str, Any]) -> Reel:
     """x_t of one digit at every step of DDIM, (F, S, S)."""
     generator = torch.Generator().manual_seed(SEED)
-    x, y = model.start(1, generator), model.classes(1, DIGIT, 0.0)
-    moments = [moment.x for moment in model.walk(x, STEPS, y=y, generator=generator)]
+    x, y = model.start(1, generator), model.classes(1, DIGIT)
+    moments = [moment.x for moment in model.trajectory(x, y=y, generator=generator, steps=STEPS)]
     link = {"model": "ddpm-mnist", "digit": str(DIGIT), "seed": str(SEED)}
     return Reel(
-        {"pictures": greys(model.outside(torch.cat(moments))[:, 0])},
+        {"pictures": greys(model.postprocess(torch.cat(moments))[:, 0])},
         [{**link, "step": str(state(m, len(moments)))} for m in range(MOMENTS)],
     )
 

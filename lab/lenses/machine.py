@@ -26,8 +26,8 @@ from modules.base import Module
 from modules.convolution.classifier import Classifier
 from modules.convolution.unet import UNet
 from modules.diffusion.flow_matching import FlowMatching
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.latent import LatentDDPM
-from modules.diffusion.learned import Diffusion
 from modules.diffusion.noisy_classifier import NoisyClassifier
 from modules.diffusion.score_matching import ScoreModel
 from modules.flow.flow import Flow
@@ -74,7 +74,7 @@ def machine_of(model: nn.Module) -> str | None:
     """Which of `lab.machines` the model is."""
     kinds: dict[str, type | tuple[type, ...]] = {
         "gan": Players,
-        "diffusion": (Diffusion, ScoreModel, FlowMatching),
+        "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),
         "flow": Flow,
         "transformer": GPT,
         "message passing": GCN,
@@ -302,7 +302,7 @@ def of_diffusion(model: Any) -> Readings:
             f"{several(len(unet.shrink) + 1, 'level')}, {net.more}", "U-Net",
         )  # fmt: skip
     found = {"xt": Reading(size), "net": net}
-    if isinstance(model, Diffusion):
+    if isinstance(model, GaussianDiffusion):
         said, guess = PREDICTED[model.target]
         found |= {"said": Reading(size, name=said), "guess": Reading(size, name=guess), "next": Reading(size)}
     elif isinstance(model, ScoreModel):

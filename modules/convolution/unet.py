@@ -26,12 +26,12 @@ from modules.transformer.attention import Attention
 
 
 def norm(channels: int) -> nn.GroupNorm:
-    """At most 8 groups of whole channels."""
+    """Normalisation in at most 8 groups of whole channels."""
     return nn.GroupNorm(math.gcd(8, channels), channels)
 
 
 class Block(nn.Module):
-    """shortcut(x) + conv(SiLU(norm(conv(SiLU(norm(x)))) ⊙ (1 + s) + b)), s and b from τ."""
+    """Residual block shortcut(x) + conv(SiLU(norm(conv(SiLU(norm(x)))) ⊙ (1 + s) + b)), s and b from τ."""
 
     def __init__(self, c_in: int, c_out: int, embedding: int = 0) -> None:
         super().__init__()
@@ -44,14 +44,14 @@ class Block(nn.Module):
         h = self.norm2(self.conv1(F.silu(self.norm1(x))))
         if self.modulate is not None:
             if tau is None:
-                raise ValueError("This network is told a vector τ with every image: give it one.")
+                raise ValueError("This network takes a vector τ with every image: give it one.")
             scale, shift = self.modulate(F.silu(tau))[..., None, None].chunk(2, 1)  # (B, C, 1, 1) each
             h = h * (1 + scale) + shift
         return self.shortcut(x) + self.conv2(F.silu(h))
 
 
 class GridAttention(nn.Module):
-    """x + attention over the H·W positions of a grid."""
+    """Residual attention x + attention over the H·W positions of a grid."""
 
     def __init__(self, channels: int, heads: int) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class GridAttention(nn.Module):
 
 
 class Level(nn.Module):
-    """A block and perhaps attention, at one size of the grid."""
+    """Block and perhaps attention, at one size of the grid."""
 
     def __init__(self, c_in: int, c_out: int, embedding: int, heads: int) -> None:
         super().__init__()
@@ -75,20 +75,21 @@ class Level(nn.Module):
         return x if self.attend is None else self.attend(x)
 
 
-Watch = Callable[[str, Tensor], Tensor]
+Hook = Callable[[str, Tensor], Tensor]
 
 
-def untouched(name: str, h: Tensor) -> Tensor:
-    """Watches nothing."""
+def no_hook(name: str, h: Tensor) -> Tensor:
+    """Hook that changes nothing."""
     return h
 
 
 class UNet(nn.Module):
-    """
+    """U-Net of any number of levels.
+
     Args:
         channels: C of the input and of the output.
         widths: channels of each level; the grid halves between two.
-        blocks: of a level, each way.
+        blocks: per level, each way.
         attention: levels, 0 is the full grid, with self-attention; the middle always has it.
         heads: of attention.
         embedding: E of τ; 0 takes none.
@@ -138,11 +139,15 @@ class UNet(nn.Module):
         nn.init.zeros_(self.last.bias)  # type: ignore[arg-type]
         self.blocks = blocks
 
-    def forward(self, x: Tensor, tau: Tensor | None = None, watch: Watch = untouched) -> Tensor:
-        """
+    def extra_repr(self) -> str:
+        return f"patch={self.patch}, blocks={self.blocks}"
+
+    def forward(self, x: Tensor, tau: Tensor | None = None, hook: Hook = no_hook) -> Tensor:
+        """Output (B, C_out, H, W).
+
         Args:
-            watch: is given every stage's name and output ("first", "down 1", "middle 1", "up 1", …) and every
-                skip where it is joined ("skip 0" is that of "first"), and says what to go on with.
+            hook: is given every stage's name and output ("first", "down 1", "middle 1", "up 1", …) and every
+                skip where it is joined ("skip 0" is that of "first"), and returns what goes on.
 
         Raises:
             ValueError: the grid cannot be halved that often, or τ is missing.
@@ -153,19 +158,19 @@ class UNet(nn.Module):
                 f"An image of {x.shape[-2]}×{x.shape[-1]}{patches} cannot be halved "
                 f"{len(self.shrink)} times: its sides must be multiples of {self.divisor}."
             )
-        first = h = watch("first", self.first(F.pixel_unshuffle(x, self.patch)))
+        first = h = hook("first", self.first(F.pixel_unshuffle(x, self.patch)))
         kept = []
         for number, level in enumerate(self.down):
-            h = watch(f"down {number + 1}", level(h, tau))
+            h = hook(f"down {number + 1}", level(h, tau))
             kept.append(h)
             if (number + 1) % self.blocks == 0 and number + 1 < len(self.down):
                 h = self.shrink[number // self.blocks](h)
         for number, level in enumerate(self.middle):
-            h = watch(f"middle {number + 1}", level(h, tau))
+            h = hook(f"middle {number + 1}", level(h, tau))
         for number, level in enumerate(self.up):
-            skip = watch(f"skip {len(kept)}", kept.pop())
-            h = watch(f"up {number + 1}", level(torch.cat([h, skip], 1), tau))
+            skip = hook(f"skip {len(kept)}", kept.pop())
+            h = hook(f"up {number + 1}", level(torch.cat([h, skip], 1), tau))
             if (number + 1) % self.blocks == 0 and number + 1 < len(self.up):
                 h = self.grow[number // self.blocks](F.interpolate(h, scale_factor=2.0))
-        said = self.last(F.silu(self.join(torch.cat([h, watch("skip 0", first)], 1))))
-        return F.pixel_shuffle(said, self.patch)
+        output = self.last(F.silu(self.join(torch.cat([h, hook("skip 0", first)], 1))))
+        return F.pixel_shuffle(output, self.patch)

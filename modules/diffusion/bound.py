@@ -25,11 +25,11 @@ import torch
 from torch import Tensor
 
 from modules.diffusion.exact import Denoiser
-from modules.diffusion.samplers import Draws, gaussian, uniform
 from modules.diffusion.schedule import Schedule, rows
+from modules.noise import Generators, normal_like, uniform32
 
 Variance = Literal["beta", "posterior"]
-Spread = Callable[[Tensor, Tensor], Tensor]  # x_t (B, ...) and t (B,) -> σ_t² of every number, (B, ...)
+StepVariance = Callable[[Tensor, Tensor], Tensor]  # x_t (B, ...) and t (B,) -> σ_t² per dimension, (B, ...)
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ class Bound:
 
     @property
     def total(self) -> Tensor:
-        """(B,)"""
+        """Sum of all terms, (B,)."""
         return self.prior + self.steps.sum(0) + self.decoder
 
 
 def variances(schedule: Schedule, kind: Variance) -> Tensor:
-    """σ_t² by t, (T + 1,) float64; of the posterior's kind β̃_2 stands at t = 1.
+    """Variances σ_t² by t, (T + 1,) float64; of the posterior's kind β̃_2 stands at t = 1.
 
     Raises:
         ValueError: no such kind.
@@ -65,59 +65,60 @@ def variances(schedule: Schedule, kind: Variance) -> Tensor:
     return tilde
 
 
-def best_variance(schedule: Schedule, t: Tensor, spread: Tensor) -> Tensor:
-    """β̃ + c_0² Var(x_0 | x_t): of Gaussian data the reverse step's own variance; t (N,), spread (N,)."""
+def best_variance(schedule: Schedule, t: Tensor, x0_variance: Tensor) -> Tensor:
+    """Best variance β̃ + c_0² Var(x_0 | x_t): of Gaussian data the reverse step's own variance; t and Var
+    (N,)."""
     c0, _, tilde = schedule.posterior_weights(t, t - 1)
-    return tilde + c0.square() * spread
+    return tilde + c0.square() * x0_variance
 
 
 def step_kl(schedule: Schedule, t: Tensor, error: Tensor, size: int, variance: Tensor) -> Tensor:
-    """L_{t−1} of squared errors ‖x_0 − x̂_0‖² (N,) at t ≥ 2 (N,) with σ² (N,), float64; `size` is D."""
+    """Terms L_{t−1} of squared errors ‖x_0 − x̂_0‖² (N,) at t ≥ 2 (N,) with σ² (N,), float64; `size` is D."""
     c0, _, tilde = (w.to(error.device) for w in schedule.posterior_weights(t, t - 1))
     ratio = tilde / variance.to(error.device)
     return 0.5 * (size * (ratio - 1 - ratio.log()) + c0.square() * error / variance.to(error.device))
 
 
-def learned_variance(schedule: Schedule, share: Tensor, t: Tensor) -> Tensor:
-    """σ_t² = exp(v log β_t + (1 − v) log β̃_t), of shares v (B, ...) in [0, 1]; at t = 1 β̃_2 stands for β̃_1.
+def learned_variance(schedule: Schedule, v: Tensor, t: Tensor) -> Tensor:
+    """Variance σ_t² = exp(v log β_t + (1 − v) log β̃_t), v (B, ...) in [0, 1]; at t = 1 β̃_2 stands for β̃_1.
 
     The best σ² lies between the two where data have variance at most 1 (Nichol & Dhariwal 2021, Bao et al.).
     """
-    high, low = (rows(variances(schedule, kind)[t.cpu()].log(), share) for kind in ("beta", "posterior"))  # type: ignore[arg-type]
-    return (share * high + (1 - share) * low).exp()
+    high, low = (rows(variances(schedule, kind)[t.cpu()].log(), v) for kind in ("beta", "posterior"))  # type: ignore[arg-type]
+    return (v * high + (1 - v) * low).exp()
 
 
-def spread_kl(schedule: Schedule, t: Tensor, error: Tensor, variance: Tensor) -> Tensor:
-    """L_{t−1} (B,) of (x_0 − x̂_0)² and σ² by number, (B, ...) each, at t ≥ 2 (B,)."""
+def elementwise_kl(schedule: Schedule, t: Tensor, error: Tensor, variance: Tensor) -> Tensor:
+    """Terms L_{t−1} (B,) of (x_0 − x̂_0)² and σ² per dimension, (B, ...) each, at t ≥ 2 (B,)."""
     c0, _, tilde = (rows(w, error) for w in schedule.posterior_weights(t, t - 1))
     ratio = tilde / variance
     return 0.5 * (ratio - 1 - ratio.log() + c0.square() * error / variance).flatten(1).sum(1)
 
 
 def term(
-    schedule: Schedule, x0: Tensor, guess: Tensor, variance: Tensor, t: Tensor, levels: int | None = None
+    schedule: Schedule, x0: Tensor, predicted: Tensor, variance: Tensor, t: Tensor, levels: int | None = None
 ) -> Tensor:
-    """L_{t−1}, or L_0 where t = 1, in nats, (B,) float64.
+    """Term L_{t−1}, or L_0 where t = 1, in nats, (B,) float64.
 
     Args:
-        guess: x̂_0 (B, ...). variance: σ² by number, or a factor of x. levels: see `bound`.
+        predicted: x̂_0 (B, ...). variance: σ² per dimension, or a factor of x. levels: see `bound`.
     """
-    x0, guess, variance = x0.double(), guess.double(), variance.double().expand_as(x0)
-    error = (x0 - guess).square()
-    found = spread_kl(schedule, t.clamp(min=min(2, schedule.T)), error, variance)
+    x0, predicted, variance = x0.double(), predicted.double(), variance.double().expand_as(x0)
+    error = (x0 - predicted).square()
+    nats = elementwise_kl(schedule, t.clamp(min=min(2, schedule.T)), error, variance)
     first = t == 1
     if bool(first.any()):
-        known, said, square = x0[first], guess[first], variance[first]
+        data, mean, square = x0[first], predicted[first], variance[first]
         if levels is None:
-            zero = -log_normal(known, said, square)
+            zero = -log_normal(data, mean, square)
         else:
-            zero = -log_bin(known, said, square.sqrt(), levels).flatten(1).sum(1)
-        found = found.masked_scatter(first, zero)
-    return found
+            zero = -log_bin(data, mean, square.sqrt(), levels).flatten(1).sum(1)
+        nats = nats.masked_scatter(first, zero)
+    return nats
 
 
 def proposal(schedule: Schedule, variance: Tensor) -> Tensor:
-    """How often each t from 1 to T is drawn, (T + 1,) float64, summing to 1; `variance` is σ² by t.
+    """Probabilities with which t from 1 to T is drawn, (T + 1,) float64; `variance` is σ² by t.
 
     A t is drawn as often as its term would be large of data N(0, I), of which E‖x_0 − x̂_0‖² = D/(1 + SNR):
     about D/SNR under little noise and no more than D under much, so that no weight is large. (D/SNR alone
@@ -127,25 +128,25 @@ def proposal(schedule: Schedule, variance: Tensor) -> Tensor:
     t = torch.arange(2, schedule.T + 1)
     least = step_kl(schedule, t, 1 / (1 + schedule.snr[t]), 1, variance[t])
     least = torch.cat([least[:1] if len(least) else torch.ones(1).double(), least])
-    share = 0.9 * least / least.sum() + 0.1 / schedule.T
-    return torch.cat([share.new_zeros(1), share])
+    p = 0.9 * least / least.sum() + 0.1 / schedule.T
+    return torch.cat([p.new_zeros(1), p])
 
 
 def prior_kl(schedule: Schedule, x0: Tensor) -> Tensor:
-    """L_T, (B,)."""
+    """Prior term L_T, (B,)."""
     a = float(schedule.alpha_bar[-1])
     return 0.5 * (a * x0.double().square() - a - math.log1p(-a)).flatten(1).sum(1)
 
 
 def log_normal(x: Tensor, mean: Tensor, variance: float | Tensor) -> Tensor:
-    """log N(x; mean, variance I), (B,)."""
+    """Log-density log N(x; mean, variance I), (B,)."""
     variance = torch.as_tensor(variance, dtype=torch.float64, device=x.device)
     square = (x - mean).double().square() / variance + (2 * math.pi * variance).log()
     return -0.5 * square.flatten(1).sum(1)
 
 
 def log_bin(x: Tensor, mean: Tensor, sigma: float | Tensor, levels: int) -> Tensor:
-    """log mass of N(mean, σ²) in the bin of each grey level x of [−1, 1]; the outer bins reach to ∓∞.
+    """Log-mass of N(mean, σ²) in the bin of each grey level x of [−1, 1]; the outer bins reach to ∓∞.
 
     Of the same shape. Every bin is measured on its near tail, so that a mass far off is small, not 0.
     """
@@ -164,21 +165,21 @@ def bound(
     predict: Denoiser,
     schedule: Schedule,
     x0: Tensor,
-    variance: Variance | Spread = "beta",
+    variance: Variance | StepVariance = "beta",
     levels: int | None = None,
     draws: int | None = None,
-    generator: Draws = None,
+    generator: Generators = None,
     clip: float | None = None,
 ) -> Bound:
-    """The terms at x_0, one draw of noise for each.
+    """Terms of −ELBO at x_0, one draw of noise for each.
 
     Args:
         levels: grey levels of a discretised decoder; None is the density's.
         draws: take so many of the T − 1 steps by `proposal`, counted up to the whole sum, and the last one
             besides; None takes all.
-        generator: of all examples, or one of each, which then draws the same in any batch.
-        predict: answers x̂_0 and ε̂, or ε̂.
-        variance: a kind, or a function that answers σ² by number.
+        generator: of all examples, or one per example, which then draws the same in any batch.
+        predict: (x_t, t) -> x̂_0 and ε̂, or ε̂.
+        variance: a kind, or a function (x_t, t) -> σ² per dimension.
         clip: x̂_0 is clamped to [−clip, clip], as the model is that samples so: where data lie inside, no KL
             grows by it.
     """
@@ -186,31 +187,31 @@ def bound(
     square, B = variances(schedule, kind), len(x0)
 
     def each(t: Tensor) -> Tensor:
-        xt = schedule.noised(x0, t, gaussian(x0, generator))
-        found = predict(xt, t)
-        clear = (
-            found[0]
-            if isinstance(found, tuple)
-            else (xt - schedule.sigma(t, xt) * found) / schedule.root(t, xt)
+        xt = schedule.noised(x0, t, normal_like(x0, generator))
+        output = predict(xt, t)
+        predicted = (
+            output[0]
+            if isinstance(output, tuple)
+            else (xt - schedule.sigma(t, xt) * output) / schedule.root(t, xt)
         )
-        clear = clear if clip is None else clear.clamp(-clip, clip)
-        spread = variance(xt, t) if callable(variance) else rows(square[t.cpu()], x0.double())
-        return term(schedule, x0, clear, spread, t, levels)
+        predicted = predicted if clip is None else predicted.clamp(-clip, clip)
+        sigma2 = variance(xt, t) if callable(variance) else rows(square[t.cpu()], x0.double())
+        return term(schedule, x0, predicted, sigma2, t, levels)
 
     times = torch.arange(2, schedule.T + 1)[:, None].expand(-1, B)
-    chance = torch.ones(schedule.T + 1, dtype=torch.float64)
+    expected = torch.ones(schedule.T + 1, dtype=torch.float64)
     if draws is not None and draws < schedule.T - 2:  # else all are no more
-        share = proposal(schedule, square)
-        share[[1, schedule.T]] = 0
-        share = share / share.sum()
+        p = proposal(schedule, square)
+        p[[1, schedule.T]] = 0
+        p = p / p.sum()
         even = (
-            torch.arange(draws)[:, None] + uniform((draws, B), generator)
+            torch.arange(draws)[:, None] + uniform32((draws, B), generator)
         ) / draws  # one in each even part
-        drawn = torch.searchsorted(share.cumsum(0), even, right=True).clamp(2, schedule.T - 1)
+        drawn = torch.searchsorted(p.cumsum(0), even, right=True).clamp(2, schedule.T - 1)
         times = torch.cat([drawn, torch.full((1, B), schedule.T)])
-        chance = share * draws
-        chance[schedule.T] = 1
-    steps = [each(t) / chance[t.cpu()].to(x0.device) for t in times.to(x0.device)]
+        expected = p * draws
+        expected[schedule.T] = 1
+    steps = [each(t) / expected[t.cpu()].to(x0.device) for t in times.to(x0.device)]
     decoder = each(torch.ones(B, dtype=torch.long, device=x0.device))
     none = x0.new_zeros(0, B, dtype=torch.float64)
     return Bound(prior_kl(schedule, x0), torch.stack(steps) if steps else none, decoder)

@@ -1,6 +1,6 @@
 r"""Denoising diffusion: a network learns what noise was added; sampling takes it away again, step by step.
 
-    x_t = √ᾱ_t x_0 + √(1−ᾱ_t) ε,     t ~ U{1 … T},  ε ~ N(0, I), of each example its own
+    x_t = √ᾱ_t x_0 + √(1−ᾱ_t) ε,     t ~ U{1 … T},  ε ~ N(0, I) per example
     L   = E w_t ‖target − net(x_t, t, y)‖² / D       target ε, x_0 or v;  w = 1, or min-SNR-γ's
 
 `elbo` is the variational bound (in nats; discretised grey levels for images), not the loss: the loss weighs
@@ -25,13 +25,13 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from modules.convolution.unet import UNet, Watch, untouched
+from modules.convolution.unet import Hook, UNet, no_hook
 from modules.diffusion.denoisers import MLPDenoiser, TimeEmbedding
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 
 
-class DDPM(Diffusion):
-    """Points: `MLPDenoiser`.
+class DDPM(GaussianDiffusion):
+    """Diffusion model of points, with `MLPDenoiser`.
 
     Args:
         width, blocks, embedding: see there.
@@ -44,23 +44,23 @@ class DDPM(Diffusion):
         super().__init__(event_shape, num_classes=num_classes, **training)
         if len(self.event_shape) != 1:
             raise ValueError("This network takes vectors; for images take ImageDDPM.")
-        outputs = self.event_dim * self.channels_said
+        outputs = self.event_dim * self.output_factor
         self.net = MLPDenoiser(self.event_dim, width, blocks, embedding, self.num_classes, outputs)
 
 
 class TimedUNet(nn.Module):
-    """A U-Net that is told t and y."""
+    """U-Net that is given t and y."""
 
     def __init__(self, unet: UNet, embedding: int, num_classes: int) -> None:
         super().__init__()
         self.time, self.unet = TimeEmbedding(embedding, num_classes), unet
 
-    def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None, watch: Watch = untouched) -> Tensor:
-        return self.unet(x, self.time(t, y), watch)
+    def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None, hook: Hook = no_hook) -> Tensor:
+        return self.unet(x, self.time(t, y), hook)
 
 
-class ImageDDPM(Diffusion):
-    """Images in [0, 1]: a U-Net; 28×28 pixels take two levels or three.
+class ImageDDPM(GaussianDiffusion):
+    """Diffusion model of images in [0, 1], with a U-Net; 28×28 pixels take two levels or three.
 
     Args:
         widths, blocks, attention, heads, patch: see `UNet`. embedding: see `TimeEmbedding`.
@@ -77,6 +77,6 @@ class ImageDDPM(Diffusion):
         super().__init__(
             image_shape, num_classes=num_classes, levels=levels, shift=0.5, scale=0.5, clip=1.0, **training
         )
-        outputs = image_shape[0] * self.channels_said
+        outputs = image_shape[0] * self.output_factor
         unet = UNet(image_shape[0], widths, blocks, attention, heads, embedding, outputs, patch)
         self.net = TimedUNet(unet, embedding, self.num_classes)

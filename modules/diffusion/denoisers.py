@@ -1,10 +1,10 @@
-r"""What every denoiser knows besides x_t: the time t, and perhaps a class y.
+r"""Conditioning of a denoiser on the time t, and perhaps a class y; a residual network of points.
 
     τ(t) = W_2 SiLU(W_1 [sin tω_0, cos tω_0, sin tω_1, …]) + e_y,     ω_i = 10000^{−2i/E}
 
 τ scales and shifts the features of every residual block. Label K stands for "no class": with it one network
-is the conditional and the unconditional one. The last layer starts at zero, so an untrained network says
-ε̂ = 0 and its loss is 1 a number.
+is the conditional and the unconditional one. The last layer starts at zero, so an untrained network predicts
+ε̂ = 0 and its loss is 1 per dimension.
 
 Shapes: x (B, D), t (B,) in steps of the chain (of real numbers too), y (B,) int64 -> (B, D).
 References: Ho et al. 2020, arXiv:2006.11239; Vaswani et al. 2017 (waves); Perez et al. 2018,
@@ -19,7 +19,7 @@ from modules.transformer.positions import sinusoids
 
 
 class TimeEmbedding(nn.Module):
-    """t, and y where there are classes, as one vector (B, width).
+    """Embedding of t, and of y where there are classes, as one vector (B, width).
 
     Args:
         width: E, even.
@@ -34,6 +34,9 @@ class TimeEmbedding(nn.Module):
         self.first, self.second = nn.Linear(width, width), nn.Linear(width, width)
         self.classes = nn.Embedding(num_classes + 1, width) if num_classes else None
 
+    def extra_repr(self) -> str:
+        return f"width={self.width}, num_classes={self.num_classes}"
+
     def forward(self, t: Tensor, y: Tensor | None = None) -> Tensor:
         waves = sinusoids(t, self.width).to(self.first.weight)
         tau = self.second(nn.functional.silu(self.first(waves)))
@@ -44,7 +47,7 @@ class TimeEmbedding(nn.Module):
 
 
 class Residual(nn.Module):
-    """h + W_2 SiLU((1 + s) ⊙ W_1 SiLU(h) + b), with s and b from τ."""
+    """Residual block h + W_2 SiLU((1 + s) ⊙ W_1 SiLU(h) + b), with s and b from τ."""
 
     def __init__(self, width: int, embedding: int) -> None:
         super().__init__()
@@ -58,12 +61,12 @@ class Residual(nn.Module):
 
 
 class MLPDenoiser(nn.Module):
-    """Points: a residual network whose every block knows t.
+    """Denoiser of points: a residual network whose every block is given t.
 
     Args:
         features: D. width, blocks: of the network. embedding: E.
         num_classes: see `TimeEmbedding`.
-        outputs: how many numbers it says, where they are not D.
+        outputs: numbers of its output, where they are not D.
     """
 
     def __init__(

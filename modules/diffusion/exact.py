@@ -26,7 +26,7 @@ Denoiser = Callable[[Tensor, Tensor], Tensor | tuple[Tensor, Tensor]]
 
 
 class Mixture:
-    """Σ_k w_k N(μ_k, U_k diag(λ_k) U_kᵀ) in float64.
+    """Mixture Σ_k w_k N(μ_k, U_k diag(λ_k) U_kᵀ) in float64.
 
     Args:
         means: (K, D).
@@ -48,18 +48,19 @@ class Mixture:
         covariances = torch.as_tensor(covariances, dtype=torch.float64)
         self.axes: Tensor | None = None  # of spheres any axes will do
         if covariances.ndim == 3:
-            self.spread, self.axes = torch.linalg.eigh(covariances)  # (K, D), (K, D, D)
+            self.variances, self.axes = torch.linalg.eigh(covariances)  # (K, D), (K, D, D)
         else:
-            self.spread = covariances.reshape(-1, 1).expand(K, D)
-        if bool((self.spread < -1e-12).any()):
+            self.variances = covariances.reshape(-1, 1).expand(K, D)
+        if bool((self.variances < -1e-12).any()):
             raise ValueError("A covariance has a negative eigenvalue: it is none.")
         given = torch.ones(K) if weights is None else torch.as_tensor(weights)
         if bool((given < 0).any()) or not bool(given.sum() > 0):
             raise ValueError("Weights must not be negative, and not all 0.")
         self.log_weights = (given.double() / given.double().sum()).log()
 
-    def parts(self, x: Tensor, alpha_bar: Tensor | float) -> tuple[Tensor, Tensor, Tensor]:
-        """x in each component's axes, relative to its noised mean; variances there; log w_k N(x; …).
+    def components(self, x: Tensor, alpha_bar: Tensor | float) -> tuple[Tensor, Tensor, Tensor]:
+        """Components of p_t: x in the axes of each, relative to its noised mean; variances there; log w_k
+        N(x; …).
 
         (B, K, D), (B or 1, K, D), (B, K).
         """
@@ -67,42 +68,43 @@ class Mixture:
         off = x.double()[:, None] - a.sqrt() * self.means
         if self.axes is not None:
             off = torch.einsum("kde,bkd->bke", self.axes, off)
-        variance = a * self.spread + (1 - a)
+        variance = a * self.variances + (1 - a)
         log_n = -0.5 * (off.square() / variance + (2 * math.pi * variance).log()).sum(-1)
         return off, variance, self.log_weights + log_n
 
     def log_prob(self, x: Tensor, alpha_bar: Tensor | float = 1.0) -> Tensor:
-        """log p_t(x) in nats, (B,)."""
-        return self.parts(x, alpha_bar)[2].logsumexp(-1)
+        """Log-density log p_t(x) in nats, (B,)."""
+        return self.components(x, alpha_bar)[2].logsumexp(-1)
 
     def responsibilities(self, x: Tensor, alpha_bar: Tensor | float) -> Tensor:
-        """r_k of x under p_t, (B, K)."""
-        return self.parts(x, alpha_bar)[2].softmax(-1)
+        """Responsibilities r_k of x under p_t, (B, K)."""
+        return self.components(x, alpha_bar)[2].softmax(-1)
 
     def score(self, x: Tensor, alpha_bar: Tensor | float) -> Tensor:
-        """∇ log p_t(x), (B, D)."""
-        off, variance, joint = self.parts(x, alpha_bar)
+        """Score ∇ log p_t(x), (B, D)."""
+        off, variance, joint = self.components(x, alpha_bar)
         pull = -off / variance * joint.softmax(-1)[..., None]
         if self.axes is not None:
             return torch.einsum("kde,bke->bd", self.axes, pull)
         return pull.sum(1)
 
-    def clean(self, x: Tensor, alpha_bar: Tensor | float) -> Tensor:
-        """E[x_0 | x_t = x] by Bayes, each component's own mean weighted, (B, D); Tweedie gives the same."""
+    def posterior_mean(self, x: Tensor, alpha_bar: Tensor | float) -> Tensor:
+        """Posterior mean E[x_0 | x_t = x] by Bayes, each component's own mean weighted, (B, D); Tweedie gives
+        the same."""
         a = torch.as_tensor(alpha_bar, dtype=torch.float64).reshape(-1, 1, 1)
-        off, variance, joint = self.parts(x, alpha_bar)
-        pull = a.sqrt() * self.spread * off / variance
+        off, variance, joint = self.components(x, alpha_bar)
+        pull = a.sqrt() * self.variances * off / variance
         if self.axes is not None:
             pull = torch.einsum("kde,bke->bkd", self.axes, pull)
         return (joint.softmax(-1)[..., None] * (self.means + pull)).sum(1)
 
     def eps(self, x: Tensor, alpha_bar: Tensor | float) -> Tensor:
-        """ε* = −√(1−ᾱ) ∇ log p_t, (B, D)."""
+        """Best prediction ε* = −√(1−ᾱ) ∇ log p_t, (B, D)."""
         a = torch.as_tensor(alpha_bar, dtype=torch.float64)
         return -(1 - a).sqrt().reshape(-1, 1) * self.score(x, a)
 
     def denoiser(self, schedule: Schedule) -> Denoiser:
-        """ε*(x, t), a drop-in for a network; answers in the precision of x."""
+        """Denoiser ε*(x, t), a drop-in for a network, in the precision of x."""
 
         def predict(x: Tensor, t: Tensor) -> Tensor:
             return self.eps(x, schedule.alpha_bar[t.cpu()]).to(x)
@@ -110,10 +112,10 @@ class Mixture:
         return predict
 
     def draw(self, n: int, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
-        """n points (n, D) of p_0 and the component of each (n,)."""
+        """Draws (n, D) of p_0 and the component of each, (n,)."""
         k = torch.multinomial(self.log_weights.exp(), n, replacement=True, generator=generator)
         z = torch.randn(n, self.means.shape[1], dtype=torch.float64, generator=generator)
-        z = z * self.spread[k].clamp(min=0).sqrt()
+        z = z * self.variances[k].clamp(min=0).sqrt()
         if self.axes is not None:
             z = torch.einsum("nde,ne->nd", self.axes[k], z)
         return self.means[k] + z, k

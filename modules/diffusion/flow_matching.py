@@ -26,24 +26,25 @@ from torch import Tensor
 from modules.base import Mean, Module, Split, require
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.exact import Mixture
-from modules.diffusion.samplers import gaussian, of_each, uniform
 from modules.flow.cnf import Solver, solve
+from modules.former import former
 from modules.latent.scores import distances
+from modules.noise import normal_like, per_example, uniform32
 from modules.trace import Step, Trace
 
 Coupling = Literal["random", "optimal"]
 Velocity = Callable[[Tensor, Tensor], Tensor]  # x (B, D), t (B,) -> (B, D)
-CLOCK = 1000.0  # the embedding's waves are made for steps of a chain
+TIME_SCALE = 1000.0  # the embedding's waves are made for the steps of a chain
 
 
 def exact_velocity(truth: Mixture) -> Velocity:
-    """v* of data from a mixture of Gaussians."""
+    """Velocity v* of data from a mixture of Gaussians."""
 
     def velocity(x: Tensor, t: Tensor) -> Tensor:
         s = t.double()[:, None]
         size = (s.square() + (1 - s).square()).sqrt()  # x_t / size has the coefficients √ᾱ and √(1 − ᾱ)
         a = (s / size).square().squeeze(1)
-        early = (truth.clean(x / size, a) - x) / (1 - s).clamp(min=0.5)
+        early = (truth.posterior_mean(x / size, a) - x) / (1 - s).clamp(min=0.5)
         late = (x + (1 - s) / size * truth.score(x / size, a)) / s.clamp(min=0.5)
         return torch.where(s < 0.5, early, late).to(x)
 
@@ -51,7 +52,7 @@ def exact_velocity(truth: Mixture) -> Velocity:
 
 
 def optimal_pairs(x0: Tensor, x1: Tensor) -> Tensor:
-    """x_1 in the order in which Σ‖x_0 − x_1‖² is least, by exact assignment."""
+    """Optimal coupling: x_1 in the order in which Σ‖x_0 − x_1‖² is least, by exact assignment."""
     from scipy.optimize import linear_sum_assignment
 
     cost = distances(x0.flatten(1), x1.flatten(1)).square().cpu()
@@ -62,7 +63,7 @@ def follow(
     velocity: Velocity, x: Tensor, steps: int = 50, start: float = 0.0, end: float = 1.0,
     solver: Solver = "euler",
 ) -> Tensor:  # fmt: skip
-    """x moved along the velocity from time `start` to `end`; 1 → 0 encodes."""
+    """Solution x moved along the velocity from time `start` to `end`; 1 → 0 encodes."""
 
     def field(t: float, state: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         return (velocity(state[0], state[0].new_full((len(x),), t)),)
@@ -71,15 +72,15 @@ def follow(
 
 
 def path(velocity: Velocity, x: Tensor, steps: int) -> Tensor:
-    """x before and after each Euler step from 0 to 1, (steps + 1, B, D)."""
-    found = [x]
+    """Path of Euler: x before and after each step from 0 to 1, (steps + 1, B, D)."""
+    states = [x]
     for n in range(steps):
-        found.append(follow(velocity, found[-1], 1, n / steps, (n + 1) / steps))
-    return torch.stack(found)
+        states.append(follow(velocity, states[-1], 1, n / steps, (n + 1) / steps))
+    return torch.stack(states)
 
 
 def straightness(velocity: Velocity, x0: Tensor, x1: Tensor, times: int = 20) -> Tensor:
-    """∫ E‖(x_1 − x_0) − v(x_t, t)‖² dt over pairs, midpoints in t; 0 where lines are paths."""
+    """Straightness ∫ E‖(x_1 − x_0) − v(x_t, t)‖² dt over pairs, midpoints in t; 0 where lines are paths."""
     total = x0.new_zeros(())
     for n in range(times):
         t = (n + 0.5) / times
@@ -89,8 +90,8 @@ def straightness(velocity: Velocity, x0: Tensor, x1: Tensor, times: int = 20) ->
 
 
 def energy_distance(x: Tensor, y: Tensor) -> Tensor:
-    """2 E‖X − Y‖ − E‖X − X'‖ − E‖Y − Y'‖ ≥ 0 of samples (N, D), (M, D); pairs of a point with itself left out
-    (Székely & Rizzo 2013)."""
+    """Energy distance 2 E‖X − Y‖ − E‖X − X'‖ − E‖Y − Y'‖ ≥ 0 of samples (N, D), (M, D); pairs of a point with
+    itself left out (Székely & Rizzo 2013)."""
 
     def within(z: Tensor) -> Tensor:
         return distances(z, z).sum() / (len(z) * (len(z) - 1))
@@ -99,7 +100,7 @@ def energy_distance(x: Tensor, y: Tensor) -> Tensor:
 
 
 class FlowMatching(Module):
-    """Points: a velocity with the network of `MLPDenoiser`.
+    """Flow model of points: a velocity with the network of `MLPDenoiser`.
 
     Args:
         event_shape: (D,). width, blocks, embedding: see `MLPDenoiser`.
@@ -141,19 +142,22 @@ class FlowMatching(Module):
         self._pool: tuple[Tensor, Tensor] | None = None
         self.register_buffer("anchor", torch.zeros(()), persistent=False)
 
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, coupling={self.coupling}, scale={self.scale:g}"
+
     def velocity(self, x: Tensor, t: Tensor) -> Tensor:
-        """v(x, t), in the model's units."""
-        return self.net(x, t * CLOCK)
+        """Velocity v(x, t), in the model's units."""
+        return self.net(x, t * TIME_SCALE)
 
     def first_velocity(self, x: Tensor, t: Tensor) -> Tensor:
-        """v before the reflow.
+        """Velocity before the reflow.
 
         Raises:
             ValueError: this model knows no reflow.
         """
         if self.teacher is None:
             raise ValueError("This flow was trained once: there is none before it.")
-        return self.teacher(x, t * CLOCK)
+        return self.teacher(x, t * TIME_SCALE)
 
     def on_train_epoch_start(self) -> None:
         if self.reflow_epoch is not None and self.current_epoch == self.reflow_epoch:
@@ -163,15 +167,16 @@ class FlowMatching(Module):
 
     @property
     def reflowing(self) -> bool:
-        """Whether pairs are those of the teacher: from its epoch on, and of weights that are judged later."""
+        """True where pairs are those of the teacher: from its epoch on, and of weights that are evaluated
+        later."""
         if self.reflow_epoch is None:
             return False
-        judged = self._trainer is not None and self.trainer.state.fn in ("validate", "test")
-        return judged or self.current_epoch >= self.reflow_epoch
+        evaluated = self._trainer is not None and self.trainer.state.fn in ("validate", "test")
+        return evaluated or self.current_epoch >= self.reflow_epoch
 
     @torch.no_grad()
-    def carried(self, x0: Tensor) -> Tensor:
-        """Where the teacher takes noise (N, D)."""
+    def transported(self, x0: Tensor) -> Tensor:
+        """Data to which the teacher takes noise (N, D)."""
         return follow(self.first_velocity, x0, 20, solver="rk4")
 
     @torch.no_grad()
@@ -179,48 +184,46 @@ class FlowMatching(Module):
         """Noise and where the teacher takes it, (pairs, D) each; the same for every call."""
         if self._pool is None:
             x0 = self.noise(self.pairs, torch.Generator().manual_seed(0))
-            self._pool = x0, torch.cat([self.carried(part) for part in x0.split(10_000)])
+            self._pool = x0, torch.cat([self.transported(part) for part in x0.split(10_000)])
         return self._pool
 
     def step(self, batch: Any, split: Split) -> Tensor:
         x = batch[0] if isinstance(batch, list | tuple) else batch
-        x1, generator = x / self.scale, None if split == "train" else of_each(x)
+        x1, generator = x / self.scale, None if split == "train" else per_example(x)
         if self.reflowing and split == "train":
             start, end = self.pool()
             chosen = torch.randint(len(start), (len(x1),)).to(x1.device)
             x0, x1 = start[chosen], end[chosen]
         else:
-            x0 = gaussian(x1, generator)
+            x0 = normal_like(x1, generator)
             if self.reflowing:  # pairs that no training has seen
-                x1 = self.carried(x0)
+                x1 = self.transported(x0)
             elif self.coupling == "optimal":
                 x1 = optimal_pairs(x0, x1)
-        t = uniform((len(x1),), generator).to(x1)
+        t = uniform32((len(x1),), generator).to(x1)
         xt = (1 - t)[:, None] * x0 + t[:, None] * x1
         loss = (self.velocity(xt, t) - (x1 - x0)).square().mean(1)
         self.log_metric(split, "mse", loss.detach())
         return loss.mean()
 
     def noise(self, n: int, generator: torch.Generator | None = None) -> Tensor:
-        """x_0 ~ N(0, I), (n, D)."""
-        return gaussian(self.anchor.expand(n, *self.event_shape), generator)
+        """Noise x_0 ~ N(0, I), (n, D)."""
+        return normal_like(self.anchor.expand(n, *self.event_shape), generator)
 
+    @former("n", "steps", "generator", "seed")
     @torch.no_grad()
-    def sample(
-        self, n: int, steps: int = 50, generator: torch.Generator | None = None, seed: int | None = None
-    ) -> Tensor:
-        """n draws of x, (n, D), by Euler steps."""
-        if seed is not None:
-            generator = torch.Generator().manual_seed(seed)
+    def sample(self, n: int, *, generator: torch.Generator | None = None, steps: int = 50) -> Tensor:
+        """Draws of x, (n, D), by Euler steps."""
         return self.scale * follow(self.velocity, self.noise(n, generator), steps)
 
+    @former("n", "steps", "seed")
     @torch.no_grad()
-    def sample_trace(self, n: int = 1, steps: int = 10, seed: int = 0) -> Trace:
-        """`sample` as steps, one an Euler step: values x (n, D), in the model's units, and t."""
-        states = path(self.velocity, self.noise(n, torch.Generator().manual_seed(seed)), steps)
-        made = [Step("Noise.", {"x": states[0], "t": 0.0})] + [
+    def sample_trace(self, n: int = 1, *, generator: torch.Generator | None = None, steps: int = 10) -> Trace:
+        """`sample` as a trace of Euler steps: values x (n, D), in the model's units, and t."""
+        states = path(self.velocity, self.noise(n, generator), steps)
+        trace = [Step("Noise.", {"x": states[0], "t": 0.0})] + [
             Step(f"Step {i} of {steps}.", {"x": x, "t": i / steps},
                  rf"x_{{{i / steps:.2f}}} = x_{{{(i - 1) / steps:.2f}}} + {1 / steps:.3f}\,v")
             for i, x in enumerate(states[1:], 1)
         ]  # fmt: skip
-        return Trace(made, self.scale * states[-1])
+        return Trace(trace, self.scale * states[-1])

@@ -19,28 +19,26 @@ import torch
 from torch import Tensor
 
 from modules.diffusion.exact import Denoiser
-from modules.diffusion.samplers import guess
+from modules.diffusion.samplers import predict_x0_eps
 from modules.diffusion.schedule import Schedule
 
 
 def invert(predict: Denoiser, schedule: Schedule, x: Tensor, times: Sequence[int]) -> Tensor:
-    """DDIM's ODE upwards: data x at times[-1] (0 or more) to its noise at times[0].
+    """Inversion by DDIM's ODE: data x at times[-1] (0 or more) to its noise at times[0].
 
-    ε̂ is asked at the time that is left, except at 0, where there is none: there at the first above it.
+    ε̂ is evaluated at the time that is left; at 0, where there is none, at the first above it.
     """
     upwards = [*reversed(times)]
     for t, up in pairwise(upwards):
-        now, ahead = float(schedule.alpha_bar[t]), float(schedule.alpha_bar[up])
-        eps = guess(predict, schedule, x, max(t, 1))[1]
-        x = (
-            math.sqrt(ahead / now) * x
-            + (math.sqrt(1 - ahead) - math.sqrt(ahead / now) * math.sqrt(1 - now)) * eps
-        )
+        a_t, a_u = float(schedule.alpha_bar[t]), float(schedule.alpha_bar[up])
+        eps = predict_x0_eps(predict, schedule, x, max(t, 1))[1]
+        x = math.sqrt(a_u / a_t) * x + (math.sqrt(1 - a_u) - math.sqrt(a_u / a_t) * math.sqrt(1 - a_t)) * eps
     return x
 
 
 def slerp(a: Tensor, b: Tensor, share: float | Tensor) -> Tensor:
-    """On the arc from a to b (B, ...): equal norms stay. Antipodal pairs turn through a fixed direction."""
+    """Spherical interpolation: on the arc from a to b (B, ...); equal norms stay. Antipodal pairs turn
+    through a fixed direction."""
     u, v = a.flatten(1), b.flatten(1)
     s = torch.as_tensor(share, dtype=u.dtype, device=u.device).reshape(-1, 1)
     cosine = torch.nn.functional.cosine_similarity(u, v, dim=1, eps=1e-30).clamp(-1, 1)[:, None]

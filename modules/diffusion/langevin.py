@@ -1,11 +1,11 @@
-r"""Langevin dynamics: walk uphill on log p and shake; the score alone is asked, never the normaliser.
+r"""Langevin dynamics: walk uphill on log p and shake; only the score is needed, never the normaliser.
 
-    x ← x + η s(x) + √(2η) z                              stationary law → p as η → 0
+    x ← x + η s(x) + √(2η) z                              stationary distribution → p as η → 0
     annealed:  at σ_1 > … > σ_L, each with η_i = step · σ_i², on the score of p ∗ N(0, σ_i²)
 
 Of N(0, 1) the uncorrected chain has variance 1/(1 − η/2), and none for η ≥ 2; accepting each proposal with
-the Metropolis-Hastings probability (MALA) takes the bias away. Between two far modes the score tells nothing
-of their weights, so a chain keeps the ones it began with; under much noise the modes meet, and annealing
+the Metropolis-Hastings probability (MALA) takes the bias away. Between two far modes the score holds nothing
+of their weights, so a chain keeps the ones that it began with; under much noise the modes meet, and annealing
 finds them.
 
 Shapes: x (B, ...).
@@ -21,8 +21,9 @@ from torch import Tensor
 
 from modules.base import require
 from modules.diffusion.exact import Denoiser
-from modules.diffusion.samplers import Moment, Walk, ancestral, gaussian, guess, last, pairs
+from modules.diffusion.samplers import State, Trajectory, ancestral, last, pairs, predict_x0_eps
 from modules.diffusion.schedule import Schedule, rows
+from modules.noise import normal_like
 
 
 def langevin(
@@ -32,15 +33,16 @@ def langevin(
     steps: int,
     log_prob: Callable[[Tensor], Tensor] | None = None,
     generator: torch.Generator | None = None,
-) -> Walk:
-    """x ← x + η s(x) + √(2η) z, `steps` times; with `log_prob` each proposal is accepted or refused (MALA).
+) -> Trajectory:
+    """Langevin dynamics x ← x + η s(x) + √(2η) z, `steps` times; with `log_prob` each proposal is accepted or
+    refused (MALA).
 
-    Without the correction the stationary law is another: of N(0, 1) it has variance 1/(1 − η/2).
+    Without the correction the stationary distribution is another: of N(0, 1) it has variance 1/(1 − η/2).
     """
-    yield Moment(0, x)
+    yield State(0, x)
     for n in range(1, steps + 1):
         slope = score(x)
-        new = x + step * slope + math.sqrt(2 * step) * gaussian(x, generator)
+        new = x + step * slope + math.sqrt(2 * step) * normal_like(x, generator)
         if log_prob is not None:
             forth = (new - x - step * slope).flatten(1).square().sum(1)
             back = (x - new - step * score(new)).flatten(1).square().sum(1)
@@ -48,7 +50,7 @@ def langevin(
             u = torch.rand(len(x), generator=generator, dtype=torch.float64).to(x)
             new = torch.where(rows((u.log() < ratio).to(x), x) > 0, new, x)
         x = new
-        yield Moment(n, x)
+        yield State(n, x)
 
 
 def annealed_langevin(
@@ -58,16 +60,16 @@ def annealed_langevin(
     step: float,
     steps: int,
     generator: torch.Generator | None = None,
-) -> Walk:
-    """Langevin at noise levels σ_1 > … > σ_L, `steps` each, with a step of `step` · σ_i² (step < 2).
+) -> Trajectory:
+    """Annealed Langevin at noise levels σ_1 > … > σ_L, `steps` each, with a step of `step` · σ_i² (step < 2).
 
     `score(x, σ)` is that of data with N(0, σ²) added.
     """
     require(0, 2, step=step)
-    yield Moment(0, x)
+    yield State(0, x)
     for level, sigma in enumerate(sigmas, 1):
         x = last(langevin(lambda y, s=sigma: score(y, s), x, step * sigma**2, steps, generator=generator))  # type: ignore[misc]
-        yield Moment(level, x, sigma=sigma)
+        yield State(level, x, sigma=sigma)
 
 
 def predictor_corrector(
@@ -78,17 +80,17 @@ def predictor_corrector(
     corrections: int = 1,
     step: float = 0.1,
     generator: torch.Generator | None = None,
-) -> Walk:
-    """Ancestral hops, each followed by Langevin steps of size `step` · (1 − ᾱ) at the level reached."""
-    yield Moment(times[0], x, alpha_bar=float(schedule.alpha_bar[times[0]]))
+) -> Trajectory:
+    """Ancestral steps, each followed by Langevin steps of size `step` · (1 − ᾱ) at the level reached."""
+    yield State(times[0], x, alpha_bar=float(schedule.alpha_bar[times[0]]))
     for t, p in pairs(times):
-        *_, moment = ancestral(predict, schedule, x, [t, p], generator=generator)
-        x = moment.x
+        *_, state = ancestral(predict, schedule, x, [t, p], generator=generator)
+        x = state.x
         if p > 0:
             noise = 1 - float(schedule.alpha_bar[p])
 
             def score(y: Tensor, p: int = p, noise: float = noise) -> Tensor:
-                return -guess(predict, schedule, y, p)[1] / math.sqrt(noise)
+                return -predict_x0_eps(predict, schedule, y, p)[1] / math.sqrt(noise)
 
             x = last(langevin(score, x, step * noise, corrections, generator=generator))
-        yield Moment(p, x, moment.x0, moment.eps, moment.sigma, moment.alpha_bar)
+        yield State(p, x, state.x0, state.eps, state.sigma, state.alpha_bar)

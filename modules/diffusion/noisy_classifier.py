@@ -1,12 +1,13 @@
-r"""A classifier of noisy pictures: the class of x_t, by a network that is told t, to guide a diffusion model.
+r"""A classifier of noisy pictures: the class of x_t, by a network that is given t, to guide a diffusion
+model.
 
     x_t = √ᾱ_t x_0 + √(1−ᾱ_t) ε,   t ~ U{0 … T},  ε ~ N(0, I), of each example its own
     L   = E −log p(y | x_t)         in nats; under pure noise it is the entropy of the classes
 
 The network is the way down of a U-Net whose blocks know t, a mean over what is left of the grid, and a line.
-Its gradient ∇ log p(y | x_t) leads a denoiser that knows no classes (`guidance.by_classifier`); one that has
-seen clean pictures alone takes noise for strokes, and leads astray. Schedule and units must be those of the
-denoiser.
+Its gradient ∇ log p(y | x_t) leads a denoiser that knows no classes (`guidance.classifier_guidance`); one
+that has seen clean pictures alone takes noise for strokes, and leads astray. Schedule and units must be those
+of the denoiser.
 
 Shapes: x (B, C, H, W), t (B,) from 0 to T, y (B,) int64.
 References: Sohl-Dickstein et al. 2015, arXiv:1503.03585; Song et al. 2021, arXiv:2011.13456, §5; Dhariwal &
@@ -23,17 +24,18 @@ from torchmetrics.classification import MulticlassAccuracy
 
 from modules.base import Mean, Module, Split, require
 from modules.convolution.unet import Block, norm
-from modules.diffusion import samplers, schedule
+from modules.diffusion import schedule
 from modules.diffusion.denoisers import TimeEmbedding
+from modules.noise import Generators, normal_like, per_example, uniform32
 
 
 class NoisyClassifier(Module):
-    """Measures `nll` and `acc` over all times, those without noise to those of noise alone.
+    """Classifier of x_t; `nll` and `acc` are measured over all times, from no noise to noise alone.
 
     Args:
         image_shape: of a picture in [0, 1]. num_classes: of y.
         widths: channels of each level; the grid halves between two. embedding: see `TimeEmbedding`.
-        noise_steps: T. noise_schedule: see `Diffusion`.
+        noise_steps: T. noise_schedule: see `GaussianDiffusion`.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class NoisyClassifier(Module):
         nn.init.zeros_(self.last.bias)
 
     def logits(self, x: Tensor, t: Tensor) -> Tensor:
-        """(B, num_classes) of x_t in the denoiser's units, about [−1, 1] where there is no noise.
+        """Logits (B, num_classes) of x_t in the denoiser's units, about [−1, 1] where there is no noise.
 
         Raises:
             ValueError: x are no pictures of `image_shape`.
@@ -70,26 +72,26 @@ class NoisyClassifier(Module):
         return self.last(F.silu(self.norm(h)).mean((2, 3)))
 
     def log_class(self, y: Tensor) -> Callable[[Tensor, Tensor], Tensor]:
-        """(x_t, t) -> log p(y | x_t) (B,), for `guidance.by_classifier`."""
+        """Function (x_t, t) -> log p(y | x_t) (B,), for `guidance.classifier_guidance`."""
         return lambda x, t: self.logits(x, t).log_softmax(1).gather(1, y[:, None])[:, 0]
 
-    def inside(self, x: Tensor) -> Tensor:
-        """Pictures in [0, 1] in the denoiser's units."""
+    def preprocess(self, x: Tensor) -> Tensor:
+        """Denoiser's units of pictures in [0, 1]."""
         return 2 * x - 1
 
     def predict(self, x: Tensor) -> Tensor:
         """Logits (B, num_classes) of pictures in [0, 1] without noise."""
-        return self.logits(self.inside(x), torch.zeros(len(x), dtype=torch.long, device=x.device))
+        return self.logits(self.preprocess(x), torch.zeros(len(x), dtype=torch.long, device=x.device))
 
-    def noised_logits(self, x: Tensor, t: Tensor, generator: samplers.Draws = None) -> Tensor:
+    def noised_logits(self, x: Tensor, t: Tensor, generator: Generators = None) -> Tensor:
         """Logits (B, num_classes) of pictures in [0, 1] after noise of times t."""
-        x0 = self.inside(x)
-        return self.logits(self.schedule.noised(x0, t, samplers.gaussian(x0, generator)), t)
+        x0 = self.preprocess(x)
+        return self.logits(self.schedule.noised(x0, t, normal_like(x0, generator)), t)
 
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
         x, y = batch
-        generator = None if split == "train" else samplers.of_each(x)
-        t = ((self.schedule.T + 1) * samplers.uniform((len(x),), generator)).long().to(x.device)
+        generator = None if split == "train" else per_example(x)
+        t = ((self.schedule.T + 1) * uniform32((len(x),), generator)).long().to(x.device)
         logits = self.noised_logits(x, t, generator)
         nll = F.cross_entropy(logits, y, reduction="none")
         self.log_metric(split, "nll", nll.detach())

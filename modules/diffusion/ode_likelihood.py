@@ -31,7 +31,8 @@ Field = Callable[[Tensor, float], Tensor]
 
 
 def divergence(field: Field, x: Tensor, t: float, probe: Tensor | None = None) -> tuple[Tensor, Tensor]:
-    """u(x, t) and its divergence (B,): exact by D derivatives, or εᵀ (∂u/∂x) ε of a probe ε (B, ...)."""
+    """Field u(x, t) and its divergence (B,): exact by D derivatives, or εᵀ (∂u/∂x) ε of a probe ε (B,
+    ...)."""
     with torch.enable_grad():
         point = x.detach().requires_grad_()
         value = field(point, t)
@@ -47,7 +48,8 @@ def divergence(field: Field, x: Tensor, t: float, probe: Tensor | None = None) -
 
 @dataclass(frozen=True)
 class Likelihood:
-    """
+    """Log-density by the ODE, in its parts.
+
     Attributes:
         end: x_1, of the shape of x.
         prior: log π(x_1), (B,).
@@ -78,14 +80,14 @@ def likelihood(
     record: Callable[[float, State], None] | None = None,
     norm: Norm = "max",
 ) -> Likelihood:
-    """log p_since of x (B, ...) in nats, in its parts.
+    """Log-density log p_since of x (B, ...) in nats, in its parts.
 
     Args:
         since: the time whose density is meant; 0 is the data's.
         probe: ε of Hutchinson's estimate, of the shape of x; None computes the divergence.
         steps: of a solver with fixed ones.
         norm: "max" holds every number's error under the tolerance, "rms" the root of their mean square.
-        record: told of t, (x_t, ∫ so far) after every step that is kept.
+        record: called with t and (x_t, ∫ so far) after every step that is kept.
     """
 
     def derivative(t: float, state: State) -> State:
@@ -97,5 +99,5 @@ def likelihood(
 
 
 def rademacher(x: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """ε of ±1, of the shape of x."""
+    """Rademacher probes ε of ±1, of the shape of x."""
     return probes(x.flatten(1), 1, "rademacher", generator).reshape(x.shape)

@@ -1,12 +1,12 @@
-r"""Four views of one prediction: noise ε, data x_0, velocity v and score s say the same about x_t.
+r"""Four views of one prediction: noise ε, data x_0, velocity v and score s hold the same of x_t.
 
     x_t = √ᾱ x_0 + √(1−ᾱ) ε          (√ᾱ, √(1−ᾱ)) is a point of the unit circle, v its derivative:
     v   = √ᾱ ε − √(1−ᾱ) x_0           x_0 = √ᾱ x_t − √(1−ᾱ) v,   ε = √(1−ᾱ) x_t + √ᾱ v
     s   = −ε / √(1−ᾱ)                 = ∇ log q(x_t | x_0); of predictions, ∇ log p(x_t)
 
 They differ in scale alone: ‖ε − ε̂‖² = SNR ‖x_0 − x̂_0‖² and ‖v − v̂‖² = (1 + SNR) ‖x_0 − x̂_0‖², so that a
-squared error in one is a weighted one in another. At ᾱ = 0 (pure noise) ε no longer tells x_0; at ᾱ = 1
-(clean data) x_0 no longer tells ε.
+squared error in one is a weighted one in another. At ᾱ = 0 (pure noise) ε no longer determines x_0; at
+ᾱ = 1 (clean data) x_0 no longer determines ε.
 
 Shapes: x, predictions (B, ...), ᾱ () or (B,) float64.
 References: Salimans & Ho 2022, arXiv:2202.00512 (v); Hang et al. 2023, arXiv:2303.09556 (min-SNR);
@@ -29,8 +29,8 @@ def check(kind: str) -> None:
         raise ValueError(f"prediction is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
 
 
-def clean_and_noise(value: Tensor, x: Tensor, alpha_bar: Tensor, kind: Kind) -> tuple[Tensor, Tensor]:
-    """x̂_0 and ε̂ that a prediction `value` about x implies.
+def to_x0_eps(value: Tensor, x: Tensor, alpha_bar: Tensor, kind: Kind) -> tuple[Tensor, Tensor]:
+    """Data x̂_0 and noise ε̂ that a prediction `value` about x implies.
 
     Raises:
         ValueError: ε or a score at ᾱ = 0, x_0 at ᾱ = 1.
@@ -41,16 +41,16 @@ def clean_and_noise(value: Tensor, x: Tensor, alpha_bar: Tensor, kind: Kind) -> 
         return a * x - b * value, b * x + a * value
     if kind == "x0":
         if not bool((alpha_bar < 1).all()):
-            raise ValueError("At ᾱ = 1 there is no noise, and x_0 does not tell it.")
+            raise ValueError("At ᾱ = 1 there is no noise, and x_0 does not determine it.")
         return value, (x - a * value) / b
     if not bool((alpha_bar > 0).all()):
-        raise ValueError(f"At ᾱ = 0 there is no signal, and {kind} does not tell x_0: predict v or x0.")
+        raise ValueError(f"At ᾱ = 0 there is no signal, and {kind} does not determine x_0: predict v or x0.")
     eps = -b * value if kind == "score" else value
     return (x - b * eps) / a, eps
 
 
-def express(x0: Tensor, eps: Tensor, alpha_bar: Tensor, kind: Kind) -> Tensor:
-    """The prediction of that kind for which x̂_0 and ε̂ stand."""
+def from_x0_eps(x0: Tensor, eps: Tensor, alpha_bar: Tensor, kind: Kind) -> Tensor:
+    """Prediction of that kind, of x̂_0 and ε̂; the inverse of `to_x0_eps`."""
     check(kind)
     if kind == "x0":
         return x0
@@ -61,12 +61,12 @@ def express(x0: Tensor, eps: Tensor, alpha_bar: Tensor, kind: Kind) -> Tensor:
 
 
 def convert(value: Tensor, x: Tensor, alpha_bar: Tensor, source: Kind, target: Kind) -> Tensor:
-    """A prediction about x as one of another kind."""
-    return express(*clean_and_noise(value, x, alpha_bar, source), alpha_bar, target)
+    """Prediction about x as one of another kind."""
+    return from_x0_eps(*to_x0_eps(value, x, alpha_bar, source), alpha_bar, target)
 
 
 def loss_weight(snr: Tensor, kind: Kind, gamma: float | None = None) -> Tensor:
-    """What a squared error of that kind is multiplied by: 1, or min-SNR-γ's weight, (B,).
+    """Weight of a squared error of that kind, (B,): 1, or that of min-SNR-γ.
 
     Min-SNR weighs ‖x_0 − x̂_0‖² by min(SNR, γ), whatever is predicted.
     """

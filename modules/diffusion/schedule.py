@@ -34,7 +34,7 @@ def rows(values: Tensor, x: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Schedule:
-    """A chain of T steps.
+    """Noise schedule of a chain of T steps.
 
     Attributes:
         alpha_bar: (T + 1,) float64, ᾱ_0 = 1 first; falls strictly.
@@ -50,9 +50,12 @@ class Schedule:
         if a.ndim != 1 or len(a) < 2 or a[0] != 1 or not bool((a.diff() < 0).all()) or a[-1] < 0:
             raise ValueError("alpha_bar must start at 1, fall at every step and not go below 0.")
 
+    def __repr__(self) -> str:
+        return f"Schedule(T={self.T}, alpha_bar_T={float(self.alpha_bar[-1]):.3g})"
+
     @classmethod
     def of_betas(cls, beta: Tensor) -> "Schedule":
-        """From β_1 … β_T, each in (0, 1]."""
+        """Schedule of β_1 … β_T, each in (0, 1]."""
         if not bool(((beta > 0) & (beta <= 1)).all()):
             raise ValueError("Every β must lie in (0, 1].")
         return cls(torch.cat([beta.new_ones(1).double(), (1 - beta.double()).cumprod(0)]))
@@ -92,7 +95,7 @@ class Schedule:
         return (low + (now - left) * (high - low)).sigmoid()
 
     def time_of(self, alpha_bar: Tensor) -> Tensor:
-        """The real time from 1 to T whose `level` this is, or the nearer end; of the shape of ᾱ."""
+        """Real time from 1 to T whose `level` this is, or the nearer end; of the shape of ᾱ."""
         falls = self.snr[1:].clamp(min=1e-30).log()
         wanted = (alpha_bar.double() / (1 - alpha_bar.double())).log()
         right = torch.searchsorted(-falls, -wanted).clamp(1, self.T - 1)
@@ -100,7 +103,7 @@ class Schedule:
         return right + share.clamp(0, 1)
 
     def noised(self, x0: Tensor, t: Tensor, eps: Tensor) -> Tensor:
-        """x_t = √ᾱ_t x_0 + √(1 − ᾱ_t) ε."""
+        """Noised data x_t = √ᾱ_t x_0 + √(1 − ᾱ_t) ε."""
         # 1 − ᾱ in double precision: in single it has three digits at t = 1
         return self.root(t, x0) * x0 + self.sigma(t, x0) * eps
 
@@ -131,10 +134,10 @@ class Schedule:
     def times(
         self, steps: int, start: int | None = None, spacing: Literal["time", "snr"] = "time"
     ) -> list[int]:
-        """A walk from `start` (T without) to 0 in `steps` hops, the last one from t = 1.
+        """Times of a sampler from `start` (T without) to 0 in `steps` steps, the last one from t = 1.
 
         Evenly in time: round(linspace(1, start, steps)), then 0. Evenly in log SNR, as solvers of high order
-        ask for: the times nearest to that; where several fall on one t the walk has fewer hops.
+        ask for: the times nearest to that; where several fall on one t there are fewer steps.
         """
         start = self.T if start is None else start
         require(1, self.T + 1, start=start)
@@ -152,15 +155,16 @@ class Schedule:
         return [*reversed(grid.tolist()), 0]
 
 
-def linear(T: int = 1000, first: float = 1e-4, last: float = 0.02) -> Schedule:
-    """β from `first` to `last` at T = 1000; for other T both are scaled by 1000/T and capped at 0.999."""
+def linear(T: int = 1000, beta_start: float = 1e-4, beta_end: float = 0.02) -> Schedule:
+    """Linear β from `beta_start` to `beta_end` at T = 1000; for other T both are scaled by 1000/T and capped
+    at 0.999."""
     require(1, T=T)
-    beta = torch.linspace(first, last, T, dtype=torch.float64) * (1000 / T)
+    beta = torch.linspace(beta_start, beta_end, T, dtype=torch.float64) * (1000 / T)
     return Schedule.of_betas(beta.clamp(max=0.999))
 
 
 def cosine(T: int = 1000, s: float = 0.008) -> Schedule:
-    """ᾱ_t = f(t)/f(0), f = cos²(π/2 · (t/T + s)/(1 + s)), with β capped at 0.999.
+    """Cosine ᾱ_t = f(t)/f(0), f = cos²(π/2 · (t/T + s)/(1 + s)), with β capped at 0.999.
 
     ᾱ is made again of the capped β: else the chain that is simulated is not the one that is inverted.
     """
@@ -171,9 +175,9 @@ def cosine(T: int = 1000, s: float = 0.008) -> Schedule:
 
 
 def zero_terminal(schedule: Schedule) -> Schedule:
-    """√ᾱ shifted and scaled so that ᾱ_T = 0 and ᾱ_1 stays: at T nothing of the data is left.
+    """Schedule with √ᾱ shifted and scaled so that ᾱ_T = 0 and ᾱ_1 stays: at T nothing of the data is left.
 
-    There ε says nothing of x_0: predict v or x_0.
+    There ε determines nothing of x_0: predict v or x_0.
     """
     root = schedule.alpha_bar[1:].sqrt()
     root = (root - root[-1]) * root[0] / (root[0] - root[-1])
@@ -181,12 +185,12 @@ def zero_terminal(schedule: Schedule) -> Schedule:
 
 
 def named(kind: Kind, T: int = 1000) -> Schedule:
-    """A schedule by its name; "-zero" is rescaled to end in pure noise.
+    """Schedule by its name; "-zero" is rescaled to end in pure noise.
 
     Raises:
         ValueError: no such name.
     """
     if kind not in get_args(Kind):
         raise ValueError(f"schedule is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
-    made = linear(T) if kind.startswith("linear") else cosine(T)
-    return zero_terminal(made) if kind.endswith("-zero") else made
+    schedule = linear(T) if kind.startswith("linear") else cosine(T)
+    return zero_terminal(schedule) if kind.endswith("-zero") else schedule

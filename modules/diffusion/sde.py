@@ -29,8 +29,9 @@ from torch import Tensor
 from modules.base import require
 from modules.diffusion.bound import log_normal
 from modules.diffusion.exact import Denoiser, Mixture
-from modules.diffusion.samplers import Moment, Walk, gaussian
+from modules.diffusion.samplers import State, Trajectory
 from modules.diffusion.schedule import Schedule, rows
+from modules.noise import normal_like
 
 Score = Callable[[Tensor, float], Tensor]  # x (B, ...) and t -> ∇ log p_t(x)
 
@@ -39,20 +40,20 @@ class SDE(Protocol):
     """dx = f(t) x dt + g(t) dw on [0, 1], with a Gaussian kernel."""
 
     def drift(self, t: Tensor) -> Tensor:
-        """f(t)."""
+        """Drift coefficient f(t)."""
 
-    def diffusion(self, t: Tensor) -> Tensor:
-        """g(t)²."""
+    def diffusion_squared(self, t: Tensor) -> Tensor:
+        """Squared diffusion coefficient g(t)²."""
 
     def mean(self, t: Tensor) -> Tensor:
-        """m(t)."""
+        """Mean coefficient m(t)."""
 
     def variance(self, t: Tensor) -> Tensor:
-        """v(t)."""
+        """Variance v(t)."""
 
     @property
     def prior_variance(self) -> float:
-        """Of the N(0, · I) that stands for p_1."""
+        """Variance of the N(0, · I) that stands for p_1."""
 
 
 @dataclass(frozen=True)
@@ -60,29 +61,29 @@ class VP:
     """Variance-preserving: data of variance 1 keep it.
 
     Args:
-        first, last: β(0) and β(1).
+        beta_min, beta_max: β(0) and β(1).
         sub: the sub-VP equation, whose variance stays below.
     """
 
-    first: float = 0.1
-    last: float = 20.0
+    beta_min: float = 0.1
+    beta_max: float = 20.0
     sub: bool = False
     prior_variance: float = 1.0
 
     def __post_init__(self) -> None:
-        require(1e-9, first=self.first, last=self.last)
+        require(1e-9, beta_min=self.beta_min, beta_max=self.beta_max)
 
     def beta(self, t: Tensor) -> Tensor:
-        return self.first + t * (self.last - self.first)
+        return self.beta_min + t * (self.beta_max - self.beta_min)
 
     def log_alpha_bar(self, t: Tensor) -> Tensor:
         """−∫_0^t β."""
-        return -t * (self.first + t * (self.last - self.first) / 2)
+        return -t * (self.beta_min + t * (self.beta_max - self.beta_min) / 2)
 
     def drift(self, t: Tensor) -> Tensor:
         return -self.beta(t) / 2
 
-    def diffusion(self, t: Tensor) -> Tensor:
+    def diffusion_squared(self, t: Tensor) -> Tensor:
         return self.beta(t) * (-torch.expm1(2 * self.log_alpha_bar(t)) if self.sub else 1.0)
 
     def mean(self, t: Tensor) -> Tensor:
@@ -98,37 +99,39 @@ class VE:
     """Variance-exploding: noise is added, nothing shrinks.
 
     Args:
-        first, last: σ(0) and σ(1).
+        sigma_min, sigma_max: σ(0) and σ(1).
     """
 
-    first: float = 0.01
-    last: float = 50.0
+    sigma_min: float = 0.01
+    sigma_max: float = 50.0
 
     def __post_init__(self) -> None:
-        require(1e-9, first=self.first)
-        if not self.last > self.first:
-            raise ValueError(f"last is {self.last}: the noise must grow, so take more than {self.first}.")
+        require(1e-9, sigma_min=self.sigma_min)
+        if not self.sigma_max > self.sigma_min:
+            raise ValueError(
+                f"sigma_max is {self.sigma_max}: the noise must grow, so take more than {self.sigma_min}."
+            )
 
     @property
     def prior_variance(self) -> float:
-        return self.last**2 - self.first**2
+        return self.sigma_max**2 - self.sigma_min**2
 
     def drift(self, t: Tensor) -> Tensor:
         return torch.zeros_like(t)
 
-    def diffusion(self, t: Tensor) -> Tensor:
-        rate = 2 * math.log(self.last / self.first)
-        return rate * self.first**2 * (rate * t).exp()
+    def diffusion_squared(self, t: Tensor) -> Tensor:
+        rate = 2 * math.log(self.sigma_max / self.sigma_min)
+        return rate * self.sigma_min**2 * (rate * t).exp()
 
     def mean(self, t: Tensor) -> Tensor:
         return torch.ones_like(t)
 
     def variance(self, t: Tensor) -> Tensor:
-        return self.first**2 * torch.expm1(2 * math.log(self.last / self.first) * t)
+        return self.sigma_min**2 * torch.expm1(2 * math.log(self.sigma_max / self.sigma_min) * t)
 
 
 def named(kind: Literal["VP", "sub-VP", "VE"]) -> SDE:
-    """An equation by its name, with the paper's numbers.
+    """Equation by its name, with the paper's numbers.
 
     Raises:
         ValueError: no such name.
@@ -139,7 +142,7 @@ def named(kind: Literal["VP", "sub-VP", "VE"]) -> SDE:
 
 
 def noised(sde: SDE, x0: Tensor, t: Tensor, eps: Tensor) -> Tensor:
-    """x_t = m x_0 + √v ε, of times t (B,)."""
+    """Noised data x_t = m x_0 + √v ε, of times t (B,)."""
     return rows(sde.mean(t), x0) * x0 + rows(sde.variance(t).sqrt(), x0) * eps
 
 
@@ -147,14 +150,14 @@ def noised(sde: SDE, x0: Tensor, t: Tensor, eps: Tensor) -> Tensor:
 
 
 def radius(sde: SDE, t: float) -> tuple[float, Tensor]:
-    """r, and ᾱ of the chain's state with the same signal-to-noise ratio."""
+    """Radius r, and ᾱ of the chain's state with the same signal-to-noise ratio."""
     now = torch.tensor(t, dtype=torch.float64)
     square = sde.mean(now) ** 2 + sde.variance(now)
     return math.sqrt(float(square)), sde.mean(now) ** 2 / square
 
 
 def exact_score(sde: SDE, truth: Mixture) -> Score:
-    """∇ log p_t of data from a mixture of Gaussians."""
+    """Score ∇ log p_t of data from a mixture of Gaussians."""
 
     def score(x: Tensor, t: float) -> Tensor:
         r, a = radius(sde, t)
@@ -164,34 +167,34 @@ def exact_score(sde: SDE, truth: Mixture) -> Score:
 
 
 def exact_log_prob(sde: SDE, truth: Mixture, x: Tensor, t: float) -> Tensor:
-    """log p_t of data from a mixture, (B,)."""
+    """Log-density log p_t of data from a mixture, (B,)."""
     r, a = radius(sde, t)
     return truth.log_prob(x / r, a) - x.shape[1] * math.log(r)
 
 
 def learned_score(sde: SDE, predict: Denoiser, schedule: Schedule) -> Score:
-    """∇ log p_t that a denoiser of a chain implies: it is asked at the real time of the same SNR.
+    """Score ∇ log p_t that a denoiser of a chain implies: it is evaluated at the real time of the same SNR.
 
-    Below the chain's first step and beyond its last it is asked at those.
+    Below the chain's first step and beyond its last it is evaluated at those.
     """
 
     def score(x: Tensor, t: float) -> Tensor:
         r, a = radius(sde, t)
         time = float(schedule.time_of(a))
-        found = predict(x / r, x.new_full((len(x),), time))
-        eps = found[1] if isinstance(found, tuple) else found
+        output = predict(x / r, x.new_full((len(x),), time))
+        eps = output[1] if isinstance(output, tuple) else output
         return -eps / (r * math.sqrt(float(1 - a)))
 
     return score
 
 
 def first_time(sde: SDE, schedule: Schedule) -> float:
-    """Where log SNR is that of the chain's first step: nearer to the data no denoiser has learned."""
+    """Time at which log SNR is that of the chain's first step: nearer to the data no denoiser has learned."""
     return time_of(sde, float(schedule.alpha_bar[1]))
 
 
 def time_of(sde: SDE, alpha_bar: float) -> float:
-    """t in [0, 1] whose log SNR is that of ᾱ in a chain."""
+    """Time in [0, 1] whose log SNR is that of ᾱ in a chain."""
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2
@@ -203,18 +206,18 @@ def time_of(sde: SDE, alpha_bar: float) -> float:
 
 
 def flow_field(sde: SDE, score: Score, x: Tensor, t: float) -> Tensor:
-    """f x − ½ g² s: of the probability-flow ODE, at time t."""
+    """Field f x − ½ g² s of the probability-flow ODE, at time t."""
     now = torch.tensor(t, dtype=torch.float64)
-    return float(sde.drift(now)) * x - float(sde.diffusion(now)) / 2 * score(x, t)
+    return float(sde.drift(now)) * x - float(sde.diffusion_squared(now)) / 2 * score(x, t)
 
 
-def start(sde: SDE, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
-    """Draws from the prior, of the shape of x."""
-    return math.sqrt(sde.prior_variance) * gaussian(x, generator)
+def prior_sample(sde: SDE, x: Tensor, generator: torch.Generator | None = None) -> Tensor:
+    """Generators from the prior, of the shape of x."""
+    return math.sqrt(sde.prior_variance) * normal_like(x, generator)
 
 
 def prior_log_prob(sde: SDE, x: Tensor) -> Tensor:
-    """log of the prior, (B,)."""
+    """Log-density of the prior, (B,)."""
     return log_normal(x, torch.zeros_like(x), sde.prior_variance)
 
 
@@ -225,15 +228,15 @@ def reverse(
     steps: int,
     until: float = 1e-3,
     generator: torch.Generator | None = None,
-) -> Walk:
+) -> Trajectory:
     """Euler-Maruyama on the backward equation from x at t = 1 to `until`; no noise in the last step."""
     require(1, steps=steps)
     times = torch.linspace(1, until, steps + 1, dtype=torch.float64)
-    yield Moment(0, x)
+    yield State(0, x)
     for n, (t, p) in enumerate(pairwise(times.tolist()), 1):
         now, h = torch.tensor(t, dtype=torch.float64), t - p
-        f, square = float(sde.drift(now)), float(sde.diffusion(now))
+        f, square = float(sde.drift(now)), float(sde.diffusion_squared(now))
         x = x - h * (f * x - square * score(x, t))
         if n < steps:
-            x = x + math.sqrt(h * square) * gaussian(x, generator)
-        yield Moment(n, x)
+            x = x + math.sqrt(h * square) * normal_like(x, generator)
+        yield State(n, x)

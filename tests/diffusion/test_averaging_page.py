@@ -47,7 +47,7 @@ def test_the_exam_is_of_the_exact_noise() -> None:
     noisy, t, best, *_ = lens.exam()
     model = lens.DDPM(width=2, blocks=1, embedding=2)
     a = model.schedule.alpha_bar[t]
-    exact = -(1 - a).sqrt()[:, None] * lens.LAW.score(noisy.double(), a)
+    exact = -(1 - a).sqrt()[:, None] * lens.MIXTURE.score(noisy.double(), a)
     assert torch.allclose(best.double(), exact, atol=1e-4)
     assert lens.judged(model, model.net)[1] == pytest.approx(
         float(best.square().mean())

@@ -12,7 +12,7 @@ from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import bound_terms
 from modules.diffusion import bound
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from pages.diffusion.bound_terms import lens
 from pages.diffusion.bound_terms.room import LEARNED
 
@@ -20,18 +20,18 @@ opened = partial(open_page, "diffusion/bound_terms")
 
 
 @cache
-def model() -> Diffusion:
+def model() -> GaussianDiffusion:
     return weights.load("ddpm-digits").eval().requires_grad_(False)  # type: ignore[return-value]
 
 
 @cache
-def on_the_bound() -> Diffusion:
+def on_the_bound() -> GaussianDiffusion:
     return weights.load("vlb-digits").eval().requires_grad_(False)  # type: ignore[return-value]
 
 
 @cache
 def spent(kind: str = "cosine", T: int = 250, name: str = "3", variance: str = "beta") -> bound_terms.Bits:
-    made = bound_terms.chain(kind, T)  # type: ignore[arg-type]
+    made = bound_terms.schedule_of(kind, T)  # type: ignore[arg-type]
     return bound_terms.terms(
         model(), made, bound_terms.picture(name), bound_terms.variance(model(), made, variance)
     )
@@ -61,14 +61,14 @@ def test_the_sum_and_what_is_drawn() -> None:
 @pytest.mark.parametrize("variance", ["beta", "posterior"])
 def test_terms_are_those_of_the_bound(variance: bound.Variance) -> None:
     """With the same draws of noise the terms are `bound.bound`'s, one by one."""
-    made, x = bound_terms.chain("cosine", 10), bound_terms.picture("3")
+    made, x = bound_terms.schedule_of("cosine", 10), bound_terms.picture("3")
     own = model().denoiser()
 
     def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
         return own(x, model().schedule.time_of(made.alpha_bar[t]).to(x))
 
     generator = torch.Generator().manual_seed(0)
-    wanted = bound.bound(predict, made, model().inside(x), variance, 17, generator=generator)
+    wanted = bound.bound(predict, made, model().preprocess(x), variance, 17, generator=generator)
     found = spent(T=10, variance=variance)
     nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
     assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
@@ -76,8 +76,8 @@ def test_terms_are_those_of_the_bound(variance: bound.Variance) -> None:
 
 
 def test_a_guess_kept_in_range_costs_less_where_it_leaves_it() -> None:
-    """The clamped terms are those of `bound.bound` clamped; the cosine's last hop falls below a bit."""
-    made, x = bound_terms.chain("cosine", 250), bound_terms.picture("3")
+    """The clamped terms are those of `bound.bound` clamped; the cosine's last step falls below a bit."""
+    made, x = bound_terms.schedule_of("cosine", 250), bound_terms.picture("3")
     free, kept = (
         spent(),
         bound_terms.terms(model(), made, x, bound_terms.variance(model(), made, "beta"), clip=True),
@@ -86,26 +86,26 @@ def test_a_guess_kept_in_range_costs_less_where_it_leaves_it() -> None:
     assert float(free.terms[-1]) > 10 * float(kept.terms[-1])
     page = opened(clip=True, step=40)
     assert float(metrics(page)["Bits per pixel"]) == pytest.approx(kept.total / 64, abs=6e-4)
-    made = bound_terms.chain("cosine", 10)
+    made = bound_terms.schedule_of("cosine", 10)
     own = model().denoiser()
 
     def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
         return own(x, model().schedule.time_of(made.alpha_bar[t]).to(x))
 
     generator = torch.Generator().manual_seed(0)
-    wanted = bound.bound(predict, made, model().inside(x), "beta", 17, generator=generator, clip=1.0)
+    wanted = bound.bound(predict, made, model().preprocess(x), "beta", 17, generator=generator, clip=1.0)
     found = bound_terms.terms(model(), made, x, bound.variances(made, "beta"), clip=True)
     assert torch.allclose(found.terms[1:], wanted.steps[:, 0] / math.log(2), rtol=2e-3, atol=1e-3)
 
 
 def test_the_networks_own_chain_asks_at_whole_times() -> None:
-    made = bound_terms.chain("cosine", 1000)
+    made = bound_terms.schedule_of("cosine", 1000)
     t = torch.tensor([1, 7, 500, 999])
     assert torch.allclose(model().schedule.time_of(made.alpha_bar[t]), t.double(), atol=1e-6)
 
 
 def test_fitted_variance_lies_above_the_posteriors() -> None:
-    made = bound_terms.chain("linear", 50)
+    made = bound_terms.schedule_of("linear", 50)
     square = bound_terms.variance(model(), made, "fitted")
     assert bool((square[1:] > made.posterior_variance[1:]).all()) and bool(square.isfinite().all())
 
@@ -121,7 +121,7 @@ def test_columns_part_the_steps(T: int) -> None:
 def test_where_the_bits_of_mnist_are_spent() -> None:
     """What the first scene says, of every digit and of three draws of noise."""
     mnist: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
-    made, among = bound_terms.chain("cosine", 250), lens.columns(250)
+    made, among = bound_terms.schedule_of("cosine", 250), lens.columns(250)
     square = bound_terms.variance(mnist, made, "beta", True)
     for name, seed in [*((str(k), 0) for k in range(10)), ("3", 1), ("3", 2)]:
         x = bound_terms.picture(name, *bound_terms.of_model(mnist))
@@ -138,7 +138,7 @@ def test_the_first_scene_shows_the_noise_and_the_guess() -> None:
     sheet = torch.tensor(plain(drawn[0]["z"])).reshape(60, 150)
     bits = plain(drawn[-1]["y"])
     mnist: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
-    made = bound_terms.chain("cosine", 250)
+    made = bound_terms.schedule_of("cosine", 250)
     x = bound_terms.picture("3", *bound_terms.of_model(mnist))
     found = lens.spent(mnist, made, x, "beta", clip=True)
     for i, column in enumerate(lens.columns(250)):
@@ -156,7 +156,7 @@ def test_what_the_scenes_say() -> None:
     ten = spent(T=10)
     assert 0.4 < float(ten.terms[0]) / ten.total < 0.5
     assert spent("linear").total < usual.total
-    made = bound_terms.chain("cosine", 250)
+    made = bound_terms.schedule_of("cosine", 250)
     assert float(made.beta[-1]) == pytest.approx(0.999)
     c0, _, _ = made.posterior_weights(torch.tensor(250), torch.tensor(249))
     # of the clean guess the squared error is ε's over SNR, and it counts c_0² times over σ²: a thousandfold
@@ -191,7 +191,7 @@ def test_a_network_trained_on_the_bound_stands_beside_the_other() -> None:
 
 
 def test_what_the_ninth_scene_says_holds_for_every_digit() -> None:
-    made = bound_terms.chain("linear", 100)
+    made = bound_terms.schedule_of("linear", 100)
     for name in map(str, range(10)):
         x = bound_terms.picture(name)
         trained = lens.spent(on_the_bound(), made, x, LEARNED)
@@ -201,8 +201,8 @@ def test_what_the_ninth_scene_says_holds_for_every_digit() -> None:
 def test_learned_variances_are_those_of_the_models_own_bound() -> None:
     """On its own chain the terms are the model's, with the same draws of noise."""
     own, x = on_the_bound(), bound_terms.picture("3")
-    made = bound_terms.chain("linear", own.schedule.T)
-    wanted = own.bound(own.inside(x), generator=torch.Generator().manual_seed(0))
+    made = bound_terms.schedule_of("linear", own.schedule.T)
+    wanted = own.bound(own.preprocess(x), generator=torch.Generator().manual_seed(0))
     found = lens.spent(own, made, x, LEARNED)
     nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
     assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)

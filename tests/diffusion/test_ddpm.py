@@ -35,7 +35,7 @@ def test_an_untrained_unet_says_no_noise_and_keeps_the_shape(side: int, widths: 
 def test_every_parameter_learns_once_the_last_layer_has_moved() -> None:
     torch.manual_seed(0)
     for model, batch in (
-        (ImageDDPM((1, 8, 8), **SMALL, drop_label=0.5, attention=(1,)), images(16)),
+        (ImageDDPM((1, 8, 8), **SMALL, label_dropout=0.5, attention=(1,)), images(16)),
         (
             DDPM(conditional=True, num_classes=3, width=16, embedding=8),
             (torch.randn(16, 2), torch.arange(16) % 3),
@@ -86,12 +86,12 @@ def test_patches_are_read_and_written_as_channels() -> None:
     net = UNet(1, (8, 16), heads=2, patch=2)
     seen: dict[str, Tensor] = {}
 
-    def watch(name: str, h: Tensor) -> Tensor:
+    def hook(name: str, h: Tensor) -> Tensor:
         seen[name] = h
         return h
 
     x = torch.randn(3, 1, 28, 28)
-    assert net(x, watch=watch).shape == x.shape and seen["first"].shape == (3, 8, 14, 14)
+    assert net(x, hook=hook).shape == x.shape and seen["first"].shape == (3, 8, 14, 14)
     with torch.no_grad():  # a net whose features are the pixels themselves gives the picture back
         net.last.weight.zero_(), net.first.weight.zero_(), net.first.bias.zero_()  # type: ignore[union-attr]
         for i in range(4):
@@ -161,7 +161,7 @@ def test_labels_are_dropped_as_often_as_said() -> None:
             seen.append(y)
             return x * 0
 
-    model = DDPM(conditional=True, num_classes=4, drop_label=0.2)
+    model = DDPM(conditional=True, num_classes=4, label_dropout=0.2)
     model.net = Told()
     torch.manual_seed(0)
     batch = torch.randn(5000, 2), torch.arange(5000) % 4
@@ -173,13 +173,15 @@ def test_labels_are_dropped_as_often_as_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "min_snr", "bar"),
+    ("target", "min_snr_gamma", "bar"),
     [("eps", None, 0.6), ("x0", None, 0.75), ("v", None, 1.0), ("eps", 5.0, 0.4), ("v", 5.0, 0.3)],
 )  # an untrained network has about 1, 1.1, 1.1, 0.7 and 0.34
-def test_every_target_learns(target: str, min_snr: float | None, bar: float) -> None:
+def test_every_target_learns(target: str, min_snr_gamma: float | None, bar: float) -> None:
     torch.manual_seed(0)
     x = exact.eight(1.5, 0.15).draw(256, torch.Generator().manual_seed(0))[0].float()
-    model = DDPM(width=32, blocks=2, embedding=16, target=target, min_snr=min_snr, noise_schedule="cosine")  # type: ignore[arg-type]
+    model = DDPM(
+        width=32, blocks=2, embedding=16, target=target, min_snr_gamma=min_snr_gamma, noise_schedule="cosine"
+    )  # type: ignore[arg-type]
     contracts.overfits_one_batch(model, (x,), below=bar, steps=200, lr=3e-3)
 
 
@@ -187,7 +189,7 @@ def test_zero_terminal_schedules_ask_for_v_or_x0_and_sample() -> None:
     with pytest.raises(ValueError, match="set target to v or x0"):
         DDPM(noise_schedule="linear-zero")
     model = DDPM(noise_schedule="linear-zero", target="v", width=8, blocks=1, embedding=8)
-    assert bool(model.sample(3, steps=10, seed=0).isfinite().all())
+    assert bool(model.sample(3, steps=10, generator=torch.Generator().manual_seed(0)).isfinite().all())
 
 
 def test_averaged_weights() -> None:
@@ -224,13 +226,20 @@ def test_averaged_weights() -> None:
 def test_guidance_and_labels_of_a_model() -> None:
     model = ImageDDPM((1, 8, 8), **SMALL).eval()
     torch.nn.init.normal_(model.net.unet.last.weight, std=0.1)  # type: ignore[union-attr, arg-type]
-    plain, led = (model.sample(3, steps=4, label=1, guidance=w, seed=0) for w in (0.0, 2.0))
+    plain, led = (
+        model.sample(3, steps=4, y=1, guidance=w, generator=torch.Generator().manual_seed(0))
+        for w in (0.0, 2.0)
+    )
     assert plain.shape == (3, 1, 8, 8) and not torch.allclose(plain, led)
     assert float(plain.min()) >= -1e-6 and float(plain.max()) <= 1 + 1e-6
-    contracts.reproducible(lambda seed: model.sample(2, steps=4, eta=1.0, seed=seed))
-    contracts.trace_replays(lambda seed: model.sample_trace(2, steps=4, eta=1.0, seed=seed))
-    with pytest.raises(ValueError, match="label is 3"):
-        model.sample(1, label=3)
+    contracts.reproducible(
+        lambda seed: model.sample(2, steps=4, eta=1.0, generator=torch.Generator().manual_seed(seed))
+    )
+    contracts.trace_replays(
+        lambda seed: model.sample_trace(2, steps=4, eta=1.0, generator=torch.Generator().manual_seed(seed))
+    )
+    with pytest.raises(ValueError, match="whole numbers from 0 to 2"):
+        model.sample(1, y=3)
     with pytest.raises(ValueError, match="knows no classes"):
         DDPM().sample(1, guidance=1.0)
     with pytest.raises(ValueError, match="steps is 1001"):

@@ -21,7 +21,7 @@ def test_the_page_shows_the_models_own_samples() -> None:
     _, arrays = figure(page, "guess")
     assert arrays["data.0.z"].shape == (41, 35, 26)
     model = weights.load("ddpm-digits").eval().requires_grad_(False)
-    want = model.sample(12, steps=40, seed=0)[:, 0]  # type: ignore[operator]
+    want = model.sample(12, steps=40, generator=torch.Generator().manual_seed(0))[:, 0]  # type: ignore[operator]
     for k, (top, left) in enumerate((9 * (i // 3), 9 * (i % 3)) for i in range(12)):
         seen = torch.tensor(arrays["data.0.z"][40][top : top + 8, left : left + 8]) / 255
         assert (seen - want[k]).abs().max() < 0.01
@@ -33,11 +33,11 @@ def test_mnist_has_the_same_room() -> None:
     _, arrays = figure(page, "guess")
     assert arrays["data.0.z"].shape == (11, 4 * 29 - 1, 3 * 29 - 1)
     model: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
-    want = model.sample(12, steps=10, seed=0)[:, 0].clamp(0, 1)
+    want = model.sample(12, steps=10, generator=torch.Generator().manual_seed(0))[:, 0].clamp(0, 1)
     seen = torch.tensor(arrays["data.0.z"][10][:28, :28]) / 255
     assert (seen - want[0]).abs().max() < 0.01
     network: Any = weights.load("cnn-mnist").eval()
-    guided = model.sample(40, steps=20, guidance=1.0, seed=0)
+    guided = model.sample(40, steps=20, guidance=1.0, generator=torch.Generator().manual_seed(0))
     assert (network.predict(guided).argmax(1) == torch.arange(40) % 10).float().mean() > 0.9
     each = lens.run(model, None, 0.0, 40, 0.0, 0)  # the strokes come first
     off = [float((frames[25] - each.guess[-1]).abs().mean()) for frames in (each.guess, each.noisy)]

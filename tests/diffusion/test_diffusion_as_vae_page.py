@@ -10,7 +10,7 @@ from opening import figure, film, metrics, open_page, prose, spoken
 from lab import weights
 from lab.lenses import bound_terms as terms
 from modules.diffusion import bound, exact
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import linear
 from modules.latent.vae import VAE
 from pages.diffusion.diffusion_as_vae import lens, room
@@ -19,7 +19,7 @@ opened = partial(open_page, "diffusion/diffusion_as_vae")
 
 
 @cache
-def models() -> tuple[Diffusion, VAE]:
+def models() -> tuple[GaussianDiffusion, VAE]:
     return tuple(weights.load(n).eval().requires_grad_(False) for n in ("ddpm-digits", "vae-digits"))  # type: ignore[return-value, union-attr, attr-defined]
 
 
@@ -49,7 +49,7 @@ def test_the_gap_of_the_best_variance_is_what_the_prior_misses() -> None:
     gaps = lens.gaps()
     assert torch.allclose(gaps[room.BEST], gaps["KL at T"], atol=1e-12)
     assert bool((torch.stack([gaps[name] for name in room.VARIANCES]) > -1e-12).all())
-    for T in (50, 1000):  # the law of x_T, by torch's own KL
+    for T in (50, 1000):  # the distribution of x_T, by torch's own KL
         a = float(linear(T).alpha_bar[-1])
         own = torch.distributions.Normal(
             torch.tensor(math.sqrt(a) * lens.MEAN).double(),
@@ -66,9 +66,9 @@ def test_terms_are_means_of_the_bound(variance: bound.Variance) -> None:
     """Each part, by draws of data and noise through `bound.bound` with the exact denoiser."""
     made, n = linear(10), 20_000
     generator = torch.Generator().manual_seed(0)
-    law = exact.Mixture(torch.tensor([[lens.MEAN]]), lens.VARIANCE)
-    x, _ = law.draw(n, generator)
-    drawn = bound.bound(law.denoiser(made), made, x, variance, generator=generator)
+    distribution = exact.Mixture(torch.tensor([[lens.MEAN]]), lens.VARIANCE)
+    x, _ = distribution.draw(n, generator)
+    drawn = bound.bound(distribution.denoiser(made), made, x, variance, generator=generator)
     parts = lens.expected(10, variance)
     for mean, values in (
         (parts.picture, drawn.decoder), (parts.codes, drawn.steps.sum(0)), (parts.last, drawn.prior),
@@ -81,7 +81,7 @@ def test_terms_are_means_of_the_bound(variance: bound.Variance) -> None:
 
 def test_terms_of_the_chain_add_up_to_those_of_the_other_page() -> None:
     model, x = models()[0], terms.picture("3")
-    made = terms.chain("linear", 50)
+    made = terms.schedule_of("linear", 50)
     whole = terms.terms(model, made, x, terms.variance(model, made, "beta"))
     assert chain(50, variance=room.BETA).total == pytest.approx(whole.total, rel=1e-9)
 
@@ -141,7 +141,7 @@ def test_what_is_shown_of_a_digit() -> None:
 
 
 @cache
-def large() -> tuple[Diffusion, VAE, lens.Chains]:
+def large() -> tuple[GaussianDiffusion, VAE, lens.Chains]:
     pair = [weights.load(n).eval().requires_grad_(False) for n in ("ddpm-mnist", "vae-mnist")]  # type: ignore[union-attr, attr-defined]
     return *pair, lens.chains(*pair, "3", room.BETA)  # type: ignore[return-value, arg-type]
 
@@ -154,7 +154,7 @@ def test_both_chains_meet_at_the_last_code() -> None:
     assert torch.allclose(found.codes[:, 0], x[0].expand(5, 28, 28), atol=1e-6)
     assert torch.equal(found.codes[:, -1], found.made[:, -1])
     for i, T in enumerate(room.STEPS[:3]):
-        made = terms.chain("cosine", T)
+        made = terms.schedule_of("cosine", T)
         whole = terms.terms(model, made, x, bound.variances(made, "beta"), clip=True)
         assert found.parts[i].total == pytest.approx(whole.total, rel=1e-6)
         assert float(found.bits[i].sum()) + whole.prior == pytest.approx(whole.total, rel=1e-6)
@@ -163,7 +163,7 @@ def test_both_chains_meet_at_the_last_code() -> None:
 def test_the_decoders_last_step_is_the_guess() -> None:
     """At t = 1 no noise is drawn: x_0 is the clipped x̂_0 of x_1."""
     model, _, _ = large()
-    made = terms.chain("cosine", 10)
+    made = terms.schedule_of("cosine", 10)
     down = lens.descended(model, made, torch.randn(1, 1, 28, 28), room.BETA)
     own = model.schedule.time_of(made.alpha_bar[1:2]).to(down[1])
     guess = model.denoiser()(down[1], own)[0].clamp(-1, 1)
@@ -202,7 +202,7 @@ def test_what_the_scenes_say() -> None:
     assert found("blank").vae.parts.total > 2 * chain(50, "blank").total
     three = [chain(50, variance=variance).total for variance in room.VARIANCES]
     assert three == sorted(three)
-    made, model = terms.chain("linear", 50), models()[0]
+    made, model = terms.schedule_of("linear", 50), models()[0]
     squares = [terms.variance(model, made, kind) for kind in ("posterior", "beta", "fitted")]
     assert bool((squares[0][2:] < squares[1][2:]).all()) and bool((squares[0][2:] < squares[2][2:]).all())
     gaps = lens.gaps()

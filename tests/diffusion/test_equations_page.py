@@ -1,4 +1,4 @@
-"""The page "Noising as an SDE": its walks, what its scenes say, its numbers."""
+"""The page "Noising as an SDE": its trajectories, what its scenes say, its numbers."""
 
 from functools import cache, partial
 from itertools import pairwise
@@ -42,14 +42,16 @@ def test_preserved_and_exploded() -> None:
 
 @pytest.mark.parametrize("kind", ["sub-VP", "VE"])
 def test_one_walk_in_the_clouds_own_unit(kind: str) -> None:
-    """At one SNR the laws are the same: log p of x r, and the Jacobian of the unit."""
+    """At one SNR the distributions are the same: log p of x r, and the Jacobian of the unit."""
     other, vp = lens.equation(kind, 10), lens.equation("VP", 10)
     x = torch.randn(20, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     for t in (0.2, 0.5, 0.8):
         r, a = sde.radius(other, t)
         s = sde.time_of(vp, float(a))
-        one = sde.exact_log_prob(other, lens.LAW, r * x, t) + 2 * torch.tensor(r, dtype=torch.float64).log()
-        two = sde.exact_log_prob(vp, lens.LAW, x * sde.radius(vp, s)[0], s)
+        one = (
+            sde.exact_log_prob(other, lens.MIXTURE, r * x, t) + 2 * torch.tensor(r, dtype=torch.float64).log()
+        )
+        two = sde.exact_log_prob(vp, lens.MIXTURE, x * sde.radius(vp, s)[0], s)
         assert torch.allclose(one, two, atol=1e-6)
     found, made = lens.run(kind, room.NOISING, 50, 10, 0), other
     own = lens.seen(found, made, True)[0]
@@ -68,7 +70,7 @@ def test_what_the_scenes_of_the_ways_back_say() -> None:
 
 
 def test_the_datas_own_share() -> None:
-    x, _ = lens.LAW.draw(20_000, torch.Generator().manual_seed(0))
+    x, _ = lens.MIXTURE.draw(20_000, torch.Generator().manual_seed(0))
     assert float(lens.near(x)) == pytest.approx(lens.data(), abs=4e-3)
     assert float(x.var()) == pytest.approx(1, abs=0.02)
 

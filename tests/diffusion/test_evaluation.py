@@ -14,6 +14,7 @@ from modules.diffusion.flow_matching import FlowMatching
 from modules.diffusion.latent import LatentDDPM
 from modules.diffusion.schedule import Kind, named
 from modules.diffusion.score_matching import ScoreModel
+from modules.noise import normal_like
 
 SMALL = {"width": 8, "blocks": 1, "embedding": 4}
 PICTURES = {"widths": (4, 4), "heads": 2, "embedding": 4, "levels": 17, "noise_steps": 40}
@@ -107,9 +108,9 @@ def test_a_schedule_that_ends_in_pure_noise_has_a_finite_bound(kind: Kind) -> No
 
 
 @pytest.mark.parametrize("kind", ["linear-zero", "cosine-zero"])
-@pytest.mark.parametrize("walk", [samplers.heun, samplers.dpm_solver])
-def test_solvers_start_from_pure_noise(kind: Kind, walk: Callable[..., samplers.Walk]) -> None:
-    """N(1, ¼): every walk ends near m + s x_T, as the probability-flow ODE does."""
+@pytest.mark.parametrize("sampler", [samplers.heun, samplers.dpm_solver])
+def test_solvers_start_from_pure_noise(kind: Kind, sampler: Callable[..., samplers.Trajectory]) -> None:
+    """N(1, ¼): every sampler ends near m + s x_T, as the probability-flow ODE does."""
     made = named(kind, 1000)
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -118,7 +119,7 @@ def test_solvers_start_from_pure_noise(kind: Kind, walk: Callable[..., samplers.
         return x0, (x - a.sqrt() * x0) / (1 - a).sqrt()
 
     start = torch.linspace(-2, 2, 9, dtype=torch.float64)[:, None]
-    ends = [samplers.last(walk(predict, made, start, made.times(steps))) for steps in (20, 500)]
+    ends = [samplers.last(sampler(predict, made, start, made.times(steps))) for steps in (20, 500)]
     off = [float((end - (1 + 0.5 * start)).abs().max()) for end in ends]
     assert off[1] < 0.01 and off[1] < off[0]
 
@@ -130,15 +131,15 @@ def test_training_on_the_bound_has_the_bounds_mean() -> None:
     x = torch.rand(1, 3, generator=torch.Generator().manual_seed(0)).expand(20_000, 3) - 0.5
     generator = torch.Generator().manual_seed(1)
     torch.manual_seed(2)
-    t = model.drawn_times(len(x), "train")
+    t = model.sample_timesteps(len(x), "train")
     with torch.no_grad():
-        loss, _ = model.losses(x, t, samplers.gaussian(x, generator))
+        loss, _ = model.losses(x, t, normal_like(x, generator))
         terms = model.bound(x[:4000], generator=generator)
     every = (terms.total - terms.prior) / 3
     error = math.hypot(float(loss.std()) / math.sqrt(20_000), float(every.std()) / math.sqrt(4000))
     assert abs(float(loss.mean() - every.mean())) < 4 * error
     assert int(t.min()) == 1 and int(t.max()) == 30
-    model.losses(x[:64], t[:64], samplers.gaussian(x[:64], generator))[0].mean().backward()
+    model.losses(x[:64], t[:64], normal_like(x[:64], generator))[0].mean().backward()
     assert all(bool(half.any()) for half in model.net.last.weight.grad.chunk(2))  # type: ignore[union-attr]
     with pytest.raises(ValueError, match="objective"):
         DDPM(objective="best")  # type: ignore[arg-type]
@@ -150,7 +151,7 @@ def test_a_test_takes_all_terms() -> None:
         model = stirred(lambda: DDPM((2,), noise_steps=40, test_draws=draws, **SMALL))  # noqa: B023  # type: ignore[arg-type]
         seen: list[int] = []
         real = model.bound
-        model.bound = lambda *args: seen.append(len((found := real(*args)).steps)) or found  # type: ignore  # noqa: B023
+        model.bound = lambda *args, **given: seen.append(len((found := real(*args, **given)).steps)) or found  # type: ignore  # noqa: B023
         with torch.no_grad():
             model.step((torch.randn(3, 2),), "test")
         assert seen == [wanted]

@@ -18,7 +18,7 @@ def test_mixture_at_a_point() -> None:
     score = float(TWO.score(x, 0.5))
     assert score == pytest.approx(0.9599387717, abs=1e-10)
     assert float(TWO.eps(x, 0.5)) == pytest.approx(-0.6787792150, abs=1e-10)
-    assert float(TWO.clean(x, 0.5)) == pytest.approx(1.6687287087, abs=1e-10)
+    assert float(TWO.posterior_mean(x, 0.5)) == pytest.approx(1.6687287087, abs=1e-10)
     h = 1e-5
     slope = (TWO.log_prob(x + h, 0.5) - TWO.log_prob(x - h, 0.5)) / (2 * h)
     assert float(slope) == pytest.approx(score, abs=1e-9)
@@ -34,7 +34,7 @@ def test_full_covariances_by_autograd_and_tweedie() -> None:
     score = mixture.score(x, a)
     assert (slope - score).abs().max() < 1e-12
     tweedie = (x + (1 - a)[:, None] * score) / a[:, None].sqrt()
-    assert (tweedie - mixture.clean(x, a)).abs().max() < 1e-12
+    assert (tweedie - mixture.posterior_mean(x, a)).abs().max() < 1e-12
     normal = torch.distributions.MultivariateNormal(mixture.means, root @ root.mT)
     want = (normal.log_prob(x[:, None]) + mixture.log_weights).logsumexp(1)
     assert (mixture.log_prob(x) - want).abs().max() < 1e-10
@@ -53,9 +53,9 @@ def test_the_exact_optimum_on_a_finite_set_memorises() -> None:
     made = linear()
     x = torch.randn(40, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     predict = exact.Mixture(points).denoiser(made)
-    for walk in (samplers.ddim(predict, made, x, made.times(200)),
+    for trajectory in (samplers.ddim(predict, made, x, made.times(200)),
                  samplers.ancestral(predict, made, x, made.times(1000))):  # fmt: skip
-        nearest = torch.cdist(samplers.last(walk), points).min(1).values
+        nearest = torch.cdist(samplers.last(trajectory), points).min(1).values
         assert nearest.max() < 1e-3
     fresh = torch.cdist(torch.randn(40, 2, dtype=torch.float64), points).min(1).values
     assert fresh.max() > 0.1  # new points lie elsewhere

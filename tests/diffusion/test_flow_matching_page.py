@@ -18,7 +18,7 @@ def model():
 
 
 def test_moments_lie_on_eulers_steps() -> None:
-    """With four steps every tenth moment is one of them, and what lies between is on their line."""
+    """With four steps every tenth state is one of them, and what lies between is on their line."""
     run = lens.ride(model(), "first round", 4, 3)
     states = flow_matching.path(lens.velocity(model(), "first round"), lens.start(3), 4) * model().scale
     torch.testing.assert_close(run.cloud[::10], states)

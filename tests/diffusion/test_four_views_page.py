@@ -11,7 +11,7 @@ from lab import weights
 from lab.lenses.diffusion import digits
 from lab.lenses.precision import double
 from modules.diffusion import parameterisation
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from pages.diffusion.four_views import lens, room
 
 opened = partial(open_page, "diffusion/four_views")
@@ -19,7 +19,7 @@ PLACE = (1.2, 0.3)
 
 
 @cache
-def model(source: str = room.EXACT) -> Diffusion:
+def model(source: str = room.EXACT) -> GaussianDiffusion:
     return double(weights.load("ddpm-digits" if source == room.DIGIT else "ddpm-eight"))  # type: ignore[arg-type]
 
 
@@ -29,7 +29,7 @@ def told(source: str = room.EXACT, place: tuple[float, float] = PLACE, kind: par
     made = model(source)
     drawn = digits()[0][1] if source == room.DIGIT else None
     x = lens.start(made, place, drawn)
-    return lens.views(lens.said_by(source, made), made.schedule, x, kind, error)
+    return lens.views(lens.predictor(source, made), made.schedule, x, kind, error)
 
 
 def at(found: lens.Views, kind: parameterisation.Kind, t: int) -> Tensor:
@@ -59,10 +59,10 @@ def test_the_four_are_one(source: str) -> None:
 def test_the_exact_score_is_the_slope_of_log_p() -> None:
     from modules.diffusion import exact
 
-    law = exact.eight(3 / model().scale, 0.25 / model().scale)
+    mixture = exact.eight(3 / model().scale, 0.25 / model().scale)
     for t in (26, 501):
         x = torch.tensor([PLACE], dtype=torch.float64, requires_grad=True)
-        law.log_prob(x, model().schedule.alpha_bar[t]).sum().backward()
+        mixture.log_prob(x, model().schedule.alpha_bar[t]).sum().backward()
         assert x.grad is not None
         assert torch.allclose(at(told(), "score", t), x.grad[0], rtol=1e-9)
 

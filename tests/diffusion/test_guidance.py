@@ -22,15 +22,15 @@ def test_a_classifiers_guidance_at_weight_one_is_the_conditional_score() -> None
     t = torch.linspace(1, 1000, 20).long()
 
     def log_class(x: Tensor, t: Tensor) -> Tensor:  # of noisy data
-        return two.parts(x, MADE.alpha_bar[t])[2].log_softmax(-1)[:, 1]
+        return two.components(x, MADE.alpha_bar[t])[2].log_softmax(-1)[:, 1]
 
-    guided = guidance.by_classifier(two.denoiser(MADE), log_class, MADE, 1.0)(x, t)  # type: ignore[arg-type]
+    guided = guidance.classifier_guidance(two.denoiser(MADE), log_class, MADE, 1.0)(x, t)  # type: ignore[arg-type]
     assert isinstance(guided, Tensor)
     assert (guided - second.eps(x, MADE.alpha_bar[t])).abs().max() < 1e-12
     # one that knows clean data alone is wrong where there is noise
-    clean = guidance.by_classifier(
+    clean = guidance.classifier_guidance(
         two.denoiser(MADE),
-        lambda x, t: two.parts(x, 1.0)[2].log_softmax(-1)[:, 1],
+        lambda x, t: two.components(x, 1.0)[2].log_softmax(-1)[:, 1],
         MADE,
         1.0,  # type: ignore[arg-type]
     )(x, t)
@@ -52,14 +52,14 @@ def test_weights_zero_and_minus_one_and_linearity() -> None:
     x, t, y = torch.randn(5, 2).double(), torch.tensor([1, 9, 300, 800, 1000]), torch.tensor([0, 1, 2, 0, 1])
     null = torch.full_like(y, 3)
     with_class, without = model.net(x, t, y), model.net(x, t, null)
-    assert torch.equal(guidance.classifier_free(model.net, x, t, y, 3, 0.0), with_class)
-    assert torch.equal(guidance.classifier_free(model.net, x, t, y, 3, -1.0), without)
+    assert torch.equal(guidance.classifier_free_guidance(model.net, x, t, y, 3, 0.0), with_class)
+    assert torch.equal(guidance.classifier_free_guidance(model.net, x, t, y, 3, -1.0), without)
     assert torch.equal(without, model.net(x, t, None)) and not torch.allclose(with_class, without)
     for w in (0.5, 2.0):
-        at = guidance.classifier_free(model.net, x, t, y, 3, w)
+        at = guidance.classifier_free_guidance(model.net, x, t, y, 3, w)
         assert (at - ((1 + w) * with_class - w * without)).abs().max() < 1e-12  # two calls
         assert (at - (without + (1 + w) * (with_class - without))).abs().max() < 1e-12  # s = 1 + w
-    each = guidance.classifier_free(model.net, x, t, y, 3, torch.tensor([0.0, -1, 2, 2, 2]))
+    each = guidance.classifier_free_guidance(model.net, x, t, y, 3, torch.tensor([0.0, -1, 2, 2, 2]))
     assert torch.allclose(each[0], with_class[0]) and torch.allclose(each[1], without[1])
 
 
@@ -70,7 +70,7 @@ def test_one_call_for_both_opinions() -> None:
         calls.append(len(x))
         return x
 
-    guidance.classifier_free(
+    guidance.classifier_free_guidance(
         counted, torch.zeros(4, 2), torch.ones(4), torch.zeros(4, dtype=torch.long), 9, 1.5
     )
     assert calls == [8]
@@ -80,7 +80,8 @@ def test_one_call_for_both_opinions() -> None:
     ("w", "mean", "sd"), [(0, 0.996714, 0.500008), (1, 1.319868, 0.223615), (3, 1.395666, 0.044725)]
 )
 def test_guided_samples_do_not_follow_the_tilted_density(w: float, mean: float, sd: float) -> None:
-    """The ODE from N(0, 1), in 1,000 Heun steps on the chain's own grid; the law is affine in the start."""
+    """The ODE from N(0, 1), in 1,000 Heun steps on the chain's own grid; the distribution is affine in the
+    start."""
 
     def predict(x: Tensor, t: Tensor) -> Tensor:
         a = MADE.alpha_bar[t]

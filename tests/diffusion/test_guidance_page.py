@@ -14,41 +14,44 @@ NAMES = ("ddpm-digits", "noisy-classifier-digits", "cnn-digits")
 
 
 @pytest.mark.parametrize(
-    ("w", "law"),
+    ("w", "distribution"),
     [(0, (0.996714, 0.500008, 1, 0.5)), (1, (1.319868, 0.223615, 1.111111, 0.372678)),
      (3, (1.395666, 0.044725, 1.176471, 0.271163))],
 )  # fmt: skip
-def test_the_law_of_guided_samples(w: float, law: tuple[float, ...]) -> None:
+def test_the_distribution_of_guided_samples(w: float, distribution: tuple[float, ...]) -> None:
     shown = metrics(opened(w=w))
-    laws, at = lens.laws(1.0, 0.5, 200, room.OPINIONS), room.WEIGHTS.index(w)
-    found = [float(v[at]) for v in (laws.mean, laws.sd, laws.tilted_mean, laws.tilted_sd)]
+    distributions, at = lens.distributions(1.0, 0.5, 200, room.OPINIONS), room.WEIGHTS.index(w)
+    found = [
+        float(v[at])
+        for v in (distributions.mean, distributions.sd, distributions.tilted_mean, distributions.tilted_sd)
+    ]
     assert [float(shown[k]) for k in ("Sampled sd", "Tilted sd")] == pytest.approx(found[1::2], abs=6e-5)
-    assert found == pytest.approx(law, abs=2.5e-3)
+    assert found == pytest.approx(distribution, abs=2.5e-3)
 
 
 def test_what_the_scenes_say() -> None:
-    found = lens.laws(1.0, 0.5, 200, room.OPINIONS)
+    found = lens.distributions(1.0, 0.5, 200, room.OPINIONS)
     at = room.WEIGHTS.index(1.0)
     assert found.sd[at] < found.tilted_sd[at] and found.mean[at] > found.tilted_mean[at]
     none = room.WEIGHTS.index(-1.0)
     assert float(found.mean[none]) == pytest.approx(0, abs=0.01)
     assert float(found.sd[none]) == pytest.approx(1.25**0.5, abs=0.01)
     assert float(found.sd[room.WEIGHTS.index(3.0)]) < 0.06
-    few = lens.laws(1.0, 0.5, 5, room.OPINIONS)
+    few = lens.distributions(1.0, 0.5, 5, room.OPINIONS)
     assert abs(float(few.sd[room.WEIGHTS.index(0.0)]) - 0.5) > 0.03
 
 
 def test_a_classifier_of_noisy_data_leads_to_the_same_law() -> None:
     """DF-O23 for every weight and sample: its slope is what the two opinions differ by."""
     for m, s in ((1.0, 0.5), (0.4, 0.9)):
-        one, other = lens.laws(m, s, 20, room.OPINIONS), lens.laws(m, s, 20, room.NOISY)
+        one, other = lens.distributions(m, s, 20, room.OPINIONS), lens.distributions(m, s, 20, room.NOISY)
         assert torch.allclose(one.mean, other.mean, atol=1e-9)
         assert torch.allclose(one.sd, other.sd, atol=1e-9)
 
 
 def test_a_classifier_of_clean_data_is_too_sure() -> None:
     """Experiment 9, where all is known: at w = 0 the class itself is wanted, N(1, 0.25)."""
-    found, at = lens.laws(1.0, 0.5, 200, room.CLEAN), room.WEIGHTS.index(0.0)
+    found, at = lens.distributions(1.0, 0.5, 200, room.CLEAN), room.WEIGHTS.index(0.0)
     assert float(found.sd[at]) < 1e-3 and float(found.mean[at]) == pytest.approx(1.303, abs=0.01)
     assert float(found.sd[0]) > 1  # at w = −1 no classifier is asked
     page = opened(led=room.CLEAN, w=0)
@@ -83,7 +86,9 @@ def test_where_the_class_is_forgotten_both_ways_are_one_model() -> None:
 
 
 def test_the_digits_are_the_models_own() -> None:
-    x = weights.load(NAMES[0]).sample(lens.COUNT, steps=lens.STEPS, guidance=2.0, seed=0)  # type: ignore[operator]
+    x = weights.load(NAMES[0]).sample(
+        lens.COUNT, steps=lens.STEPS, guidance=2.0, generator=torch.Generator().manual_seed(0)
+    )  # type: ignore[operator]
     torch.testing.assert_close(digits()[room.FREE].pictures[4], x[:, 0].clamp(0, 1))
     for way in room.WAYS:
         page = opened(view="Digits", lean=2.0, way=way)
@@ -121,7 +126,9 @@ def test_the_rows_are_the_models_own() -> None:
     """Each row is what the model samples with this weight from the same noise."""
     model = weights.load("ddpm-mnist")
     for row, w in enumerate(room.ROW_WEIGHTS):
-        x = model.sample(lens.PER_ROW, steps=lens.STEPS, guidance=w, label=7, seed=0)  # type: ignore[operator]
+        x = model.sample(
+            lens.PER_ROW, steps=lens.STEPS, guidance=w, y=7, generator=torch.Generator().manual_seed(0)
+        )  # type: ignore[operator]
         off = (rows(0).noisy[-1, row] - x[:, 0].clamp(0, 1)).abs().mean()
         assert float(off) < 0.01
     wrong = lens.PER_ROW - rows(0).right[0]

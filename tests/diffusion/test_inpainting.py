@@ -42,11 +42,11 @@ def test_replacement_misses_the_conditional_and_resampling_comes_near(
 def test_draws_have_those_moments(passes: int) -> None:
     chain, n = linear(20), 20_000
     generator = torch.Generator().manual_seed(0)
-    hop = inpainting.gaussian_hop(chain, RHO, generator)
+    step = inpainting.gaussian_step(chain, RHO, generator)
     start = torch.randn(n, 2, dtype=torch.float64, generator=generator)
     known, values = torch.tensor([True, False]), torch.tensor([1.0, math.nan])
-    walk = inpainting.inpaint(hop, chain, start, known, values, chain.times(20), passes, generator)
-    x = samplers.last(walk)
+    trajectory = inpainting.inpaint(step, chain, start, known, values, chain.times(20), passes, generator)
+    x = samplers.last(trajectory)
     assert (x[:, 0] == 1).all()
     mean, variance = moments(passes, chain)
     assert abs(float(x[:, 1].mean()) - mean) < 4 * math.sqrt(variance / n)
@@ -54,7 +54,7 @@ def test_draws_have_those_moments(passes: int) -> None:
 
 
 def test_the_exact_step_keeps_the_law() -> None:
-    """x_t ~ N(0, C_t) through the hop is N(0, C_p), over single steps and jumps."""
+    """x_t ~ N(0, C_t) through the step is N(0, C_p), over single steps and jumps."""
     for t, p in ((200, 199), (200, 50), (30, 0)):
         c_t, c_p = (CHAIN.alpha_bar[i] * RHO + (1 - CHAIN.alpha_bar[i]) * EYE for i in (t, p))
         A, R = inpainting.exact_gaussian(CHAIN, RHO, t, p)
@@ -80,10 +80,10 @@ def test_known_entries_are_returned_and_the_rest_is_drawn(passes: int) -> None:
             return predict(x, t)
 
         generator = torch.Generator().manual_seed(seed)
-        hop = inpainting.ancestral_hop(counted, chain, clip=1.0, generator=generator)
+        step = inpainting.ancestral_step(counted, chain, clip=1.0, generator=generator)
         start = torch.randn(3, 1, 4, 4, generator=generator)
-        walk = inpainting.inpaint(hop, chain, start, known, values, chain.times(6), passes, generator)
-        return samplers.last(walk), asked
+        trajectory = inpainting.inpaint(step, chain, start, known, values, chain.times(6), passes, generator)
+        return samplers.last(trajectory), asked
 
     x, asked = run(0)
     assert (x == values)[known.expand_as(x)].all() and asked == 5 * passes + 1
@@ -98,22 +98,25 @@ def test_nothing_known_is_the_sampler_itself() -> None:
     for own in (True, False):
         generator = torch.Generator().manual_seed(3)
         if own:
-            hop = inpainting.ancestral_hop(predict, chain, generator=generator)
-            # the known part's noise comes from elsewhere, so that the hops' own is the same
-            walk = inpainting.inpaint(hop, chain, start, torch.zeros(2), torch.zeros(2), chain.times(7))
+            step = inpainting.ancestral_step(predict, chain, generator=generator)
+            # the known part's noise comes from elsewhere, so that the steps' own is the same
+            trajectory = inpainting.inpaint(
+                step, chain, start, torch.zeros(2), torch.zeros(2), chain.times(7)
+            )
         else:
-            walk = samplers.ancestral(predict, chain, start, chain.times(7), generator=generator)
-        ends.append(samplers.last(walk))
+            trajectory = samplers.ancestral(predict, chain, start, chain.times(7), generator=generator)
+        ends.append(samplers.last(trajectory))
     assert torch.equal(*ends)
 
 
 def test_the_known_part_is_at_its_level_of_noise() -> None:
     chain, values = linear(1000), torch.full((20_000, 1), 2.0, dtype=torch.float64)
     generator = torch.Generator().manual_seed(0)
-    hop = inpainting.ancestral_hop(predict, chain, generator=generator)
-    walk = inpainting.inpaint(hop, chain, torch.zeros_like(values), torch.ones(1), values, [1000, 300, 0], 2,
-                              generator)  # fmt: skip
-    _, middle, _ = walk
+    step = inpainting.ancestral_step(predict, chain, generator=generator)
+    trajectory = inpainting.inpaint(
+        step, chain, torch.zeros_like(values), torch.ones(1), values, [1000, 300, 0], 2, generator
+    )
+    _, middle, _ = trajectory
     a = float(chain.alpha_bar[300])
     assert float(middle.x.mean()) == pytest.approx(2 * math.sqrt(a), abs=4 * math.sqrt((1 - a) / 20_000))
     assert float(middle.x.var()) == pytest.approx(1 - a, rel=0.05)
@@ -121,11 +124,11 @@ def test_the_known_part_is_at_its_level_of_noise() -> None:
 
 def test_what_cannot_be_completed_is_said() -> None:
     chain, x = linear(10), torch.zeros(1, 2)
-    hop = inpainting.ancestral_hop(predict, chain)
+    step = inpainting.ancestral_step(predict, chain)
     for message, values, times, passes in (
         ("not a finite number", torch.tensor([math.nan, 0]), [10, 0], 1),
         ("exact only at 0", torch.zeros(2), [10, 5], 1),
         ("resample is 0", torch.zeros(2), [10, 0], 0),
     ):
         with pytest.raises(ValueError, match=message):
-            next(inpainting.inpaint(hop, chain, x, torch.ones(2), values, times, passes))
+            next(inpainting.inpaint(step, chain, x, torch.ones(2), values, times, passes))

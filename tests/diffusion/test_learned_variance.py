@@ -31,7 +31,7 @@ def test_one_variance_for_all_numbers_is_the_known_term() -> None:
     t = torch.tensor([2, 30, 100])
     error = torch.rand(3, 4, 2, dtype=torch.float64, generator=generator)
     square = bound.variances(MADE, "beta")[t]
-    each = bound.spread_kl(MADE, t, error, square[:, None, None].expand_as(error))
+    each = bound.elementwise_kl(MADE, t, error, square[:, None, None].expand_as(error))
     assert torch.allclose(each, bound.step_kl(MADE, t, error.flatten(1).sum(1), 8, square), rtol=1e-12)
 
 
@@ -69,7 +69,7 @@ def test_the_best_share_is_the_best_variance() -> None:
         optimizer.zero_grad()
         square = bound.learned_variance(MADE, raw.sigmoid(), t)
         # scaled: of late terms the curvature is small
-        term = bound.spread_kl(MADE, t, left[:, None], square)
+        term = bound.elementwise_kl(MADE, t, left[:, None], square)
         loss = (term * torch.tensor([1.0, 1e3, 1e3])).sum()
         loss.backward()
         return loss
@@ -91,19 +91,19 @@ def test_the_bound_moves_the_variance_alone(image: bool) -> None:
     """The prediction's gradient is that of the simple loss to the bit, the variance's is not 0."""
     settings = {"noise_steps": 100, "variance": "learned"}
     grads = {}
-    for hybrid in (0.0, 10.0):
+    for vlb_weight in (0.0, 10.0):
         torch.manual_seed(0)
         model = (
-            ImageDDPM((1, 4, 4), (4, 4), heads=2, embedding=4, levels=17, hybrid=hybrid, **settings)  # type: ignore[arg-type]
+            ImageDDPM((1, 4, 4), (4, 4), heads=2, embedding=4, levels=17, vlb_weight=vlb_weight, **settings)  # type: ignore[arg-type]
             if image
-            else DDPM((3,), 8, 1, 4, hybrid=hybrid, **settings)  # type: ignore[arg-type]
+            else DDPM((3,), 8, 1, 4, vlb_weight=vlb_weight, **settings)  # type: ignore[arg-type]
         )
         last: Any = model.net.unet.last if image else model.net.last  # type: ignore[union-attr]
         x, t, eps = batch(model)
         loss, error = model.losses(x, t, eps)
         assert loss.shape == error.shape == (8,) and bool(loss.isfinite().all())
         loss.mean().backward()
-        grads[hybrid] = last.weight.grad.chunk(2)
+        grads[vlb_weight] = last.weight.grad.chunk(2)
     assert torch.allclose(grads[0.0][0], grads[10.0][0], rtol=1e-5, atol=1e-8)
     assert not grads[0.0][1].any() and bool(grads[10.0][1].any())
 
@@ -120,7 +120,9 @@ def test_terms_of_a_batch_are_those_of_the_bound() -> None:
     guess = xt / model.schedule.root(t, xt)
     square = bound.learned_variance(model.schedule, torch.full_like(x, 0.5), t)
     assert torch.allclose(
-        found[2:], bound.spread_kl(model.schedule, t[2:], (x - guess)[2:].square(), square[2:]), rtol=1e-4
+        found[2:],
+        bound.elementwise_kl(model.schedule, t[2:], (x - guess)[2:].square(), square[2:]),
+        rtol=1e-4,
     )
     assert torch.allclose(
         found[:2].double(), -bound.log_normal(x[:2], guess[:2], square[:2].double()), rtol=1e-4
@@ -129,13 +131,13 @@ def test_terms_of_a_batch_are_those_of_the_bound() -> None:
     assert torch.allclose(loss - error, 1e-3 * 100 * found / 3, rtol=1e-3, atol=1e-6)
     elbo = model.elbo(x, generator=torch.Generator().manual_seed(0))
     assert elbo.shape == (8,) and bool(elbo.isfinite().all())
-    assert model.sample(4, steps=5, seed=0).shape == (4, 3)
+    assert model.sample(4, steps=5, generator=torch.Generator().manual_seed(0)).shape == (4, 3)
 
 
 @pytest.mark.parametrize(("share", "kind"), [(50.0, "beta"), (-50.0, "posterior")])
 @pytest.mark.parametrize("steps", [50, 7])
 def test_the_chain_runs_with_the_learned_variance(share: float, kind: Any, steps: int) -> None:
-    """A network that says β, or β̃, of every hop walks as the sampler with that variance does."""
+    """A network that predicts β, or β̃, of every step samples as the sampler with that variance does."""
 
     class Net(torch.nn.Module):
         def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None) -> Tensor:
@@ -145,7 +147,7 @@ def test_the_chain_runs_with_the_learned_variance(share: float, kind: Any, steps
     model.net = Net()
     x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
     seeds = [torch.Generator().manual_seed(1) for _ in range(2)]
-    found = samplers.last(model.chain(x, steps, generator=seeds[0]))
+    found = samplers.last(model.reverse_process(x, steps=steps, generator=seeds[0]))
     times = model.schedule.times(steps)
     wanted = samplers.last(
         samplers.ancestral(model.denoiser(), model.schedule, x, times, kind, None, seeds[1])
@@ -156,14 +158,14 @@ def test_the_chain_runs_with_the_learned_variance(share: float, kind: Any, steps
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(ValueError, match="variance is 'best'"):
         DDPM(variance="best")
-    with pytest.raises(ValueError, match="hybrid"):
-        DDPM(variance="learned", hybrid=-1.0)
+    with pytest.raises(ValueError, match="vlb_weight"):
+        DDPM(variance="learned", vlb_weight=-1.0)
 
 
 def test_trained_variances_beat_both_fixed_ones() -> None:
     """Of one network on eight Gaussians, T = 50: about 2.50 nats, 2.72 with β, 4.50 with β̃."""
     model: Any = weights.load("ddpm-variance-eight").eval().requires_grad_(False)
-    x = model.inside(points.sample("eight_gaussians", 300, seed=9)[0])
+    x = model.preprocess(points.sample("eight_gaussians", 300, seed=9)[0])
     learned, beta, posterior = (
         float(
             bound.bound(

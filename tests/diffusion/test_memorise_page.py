@@ -8,7 +8,7 @@ from opening import figure, metrics, open_page, prose
 
 from lab import experiments, weights
 from modules.diffusion import exact
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import cosine
 from pages.diffusion.memorise import lens, room
 
@@ -17,17 +17,17 @@ opened = partial(open_page, "diffusion/memorise")
 
 
 @cache
-def model(data: str) -> Diffusion:
+def model(data: str) -> GaussianDiffusion:
     return weights.load(MODELS[data]).eval().requires_grad_(False)  # type: ignore[return-value]
 
 
 @cache
-def walk(data: str = room.PLANE, n: int | None = 50) -> lens.Walk:
-    return lens.walk(model(data), data, n, 0)
+def trajectory(data: str = room.PLANE, n: int | None = 50) -> lens.Trajectory:
+    return lens.trajectory(model(data), data, n, 0)
 
 
 def compared(data: str = room.PLANE, n: int = 50) -> lens.Found:
-    return lens.compared(walk(data, n), walk(data, None), data, n)
+    return lens.compared(trajectory(data, n), trajectory(data, None), data, n)
 
 
 @pytest.mark.parametrize("t", [1, 300, 1000])
@@ -36,9 +36,9 @@ def test_the_best_denoiser_is_that_of_points_without_spread(t: int) -> None:
     training = torch.randn(30, 5, dtype=torch.float64, generator=generator)
     x = torch.randn(7, 5, dtype=torch.float64, generator=generator)
     clean, noise = lens.best(made, training)(x, torch.full((7,), t))  # type: ignore[misc]
-    law, a = exact.Mixture(training), made.alpha_bar[t]
-    assert torch.allclose(clean, law.clean(x, a), atol=1e-10)
-    assert torch.allclose(noise, law.eps(x, a), rtol=1e-9, atol=1e-9)
+    mixture, a = exact.Mixture(training), made.alpha_bar[t]
+    assert torch.allclose(clean, mixture.posterior_mean(x, a), atol=1e-10)
+    assert torch.allclose(noise, mixture.eps(x, a), rtol=1e-9, atol=1e-9)
     assert torch.allclose(a.sqrt() * clean + (1 - a).sqrt() * noise, x, atol=1e-12)
 
 
@@ -119,12 +119,12 @@ def test_what_the_scenes_of_the_plane_say() -> None:
         return set(torch.cdist(x, modes).argmin(1).tolist())
 
     ten = lens.points(room.PLANE, 10)
-    assert len(home(ten)) == 6 and home(walk(n=10).ends) <= home(ten)
+    assert len(home(ten)) == 6 and home(trajectory(n=10).ends) <= home(ten)
     many = compared(n=1297)
     assert 0.3 < many.copies[room.EXACT] < 0.8 * fifty.copies[room.EXACT]
     assert many.middle(room.EXACT) < 0.25 * many.middle(lens.HELD)
     assert float(many.distance[room.EXACT].max()) < 0.1
-    half = walk()
+    half = trajectory()
     near = lens.nearest(half.guess[12], lens.points(room.PLANE, 50))[0][:, 0]
     assert half.times[12] == 491 and float(near.median()) > 1
 
@@ -133,5 +133,5 @@ def test_what_the_scenes_of_the_digits_say() -> None:
     every = compared(room.DIGITS, 1297)
     assert every.copies[room.EXACT] == 1 and float(every.distance[room.EXACT].max()) < 1e-6
     assert every.copies[room.NETWORK] == 0 and float(every.distance[room.NETWORK].min()) > 0.5
-    ten = lens.nearest(walk(room.DIGITS, 10).ends, lens.points(room.DIGITS, 10))
+    ten = lens.nearest(trajectory(room.DIGITS, 10).ends, lens.points(room.DIGITS, 10))
     assert float(ten[0][:, 0].max()) < 1e-6 and len(set(ten[1].tolist())) == 10

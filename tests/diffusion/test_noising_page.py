@@ -1,4 +1,4 @@
-"""The page of noising: both ways have one law, and the page says its numbers."""
+"""The page of noising: both ways have one distribution, and the page says its numbers."""
 
 import pytest
 import torch
@@ -24,8 +24,8 @@ def test_the_histogram_follows_the_law() -> None:
     told = lens.story("linear", 1000, torch.full((4, 4), 0.5), None, 1.0, "step by step", 0)
     width = float(lens.EDGES[1] - lens.EDGES[0])
     torch.testing.assert_close(told.histogram.sum(1) * width, torch.ones(41).double())
-    assert ((told.law.sum(1) * width - 1).abs() < 1e-3).all()
-    share = told.law[1:] * width
+    assert ((told.distribution.sum(1) * width - 1).abs() < 1e-3).all()
+    share = told.distribution[1:] * width
     off = (told.histogram[1:] * width - share).abs()
     assert (off <= 5 * (share / lens.DRAWS).sqrt() + 2 / lens.DRAWS).all()
     assert told.pictures.shape == (41, 4, 4) and (told.pictures[0] == 0).all()

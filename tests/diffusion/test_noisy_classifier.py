@@ -41,7 +41,7 @@ def test_of_two_gaussians_it_learns_the_exact_posterior_at_every_time() -> None:
     x0, y = drawn(len(t))
     x = model.schedule.noised(x0, t, torch.randn(x0.shape, generator=generator))
     a = model.schedule.alpha_bar[t]
-    known = truth.parts(x, a)[2].softmax(-1)
+    known = truth.components(x, a)[2].softmax(-1)
     grid = x.reshape(-1, 1, 4, 4)
     with torch.no_grad():
         said = model.logits(grid, t).softmax(1)
@@ -51,7 +51,7 @@ def test_of_two_gaussians_it_learns_the_exact_posterior_at_every_time() -> None:
         return truth.eps(x.flatten(1), model.schedule.alpha_bar[t]).reshape(x.shape)
 
     # led once, the ε of both becomes that of the class
-    led = guidance.by_classifier(predict, model.log_class(y), model.schedule, 1.0)(grid, t)
+    led = guidance.classifier_guidance(predict, model.log_class(y), model.schedule, 1.0)(grid, t)
     assert isinstance(led, Tensor)
     each = torch.stack([exact.Mixture(m[None], 0.2**2).eps(x, a) for m in truth.means])
     wanted = each[y, torch.arange(len(t))]
@@ -68,7 +68,7 @@ def test_the_lean_is_the_slope_of_the_log_probability() -> None:
         p.data.normal_(0, 0.4)
     x, t, y = torch.randn(3, 1, 4, 4).double(), torch.tensor([0, 300, 1000]), torch.tensor([0, 1, 2])
     s = torch.tensor([1.0, 2.0, 0.5]).double()
-    led = guidance.by_classifier(lambda x, t: 0 * x, model.log_class(y), model.schedule, s)(x, t)
+    led = guidance.classifier_guidance(lambda x, t: 0 * x, model.log_class(y), model.schedule, s)(x, t)
     assert isinstance(led, Tensor)
     h = 1e-6
     with torch.no_grad():

@@ -40,7 +40,7 @@ def test_the_sum_and_what_is_drawn() -> None:
     assert arrays["data.2.x"].shape == (lens.FRAMES, 1) and arrays["data.0.z"].nbytes < 2e6
     # the way starts at the point, and the crosses are those of the solve that is reported
     assert run.path[0].tolist() == [-1.5, 0.5] and run.stops[-1] == pytest.approx(1)
-    # at t = 0 the map is the law of the data
+    # at t = 0 the map is the distribution of the data
     assert float(arrays["data.0.z"][0].max()) == pytest.approx(
         float(lens.two().log_prob(lens.two().means).max()), abs=0.05
     )

@@ -1,4 +1,4 @@
-"""Samplers against exact laws: DF-O12, O13, O15, O18, O20, O30, and the order of each solver."""
+"""Samplers against exact distributions: DF-O12, O13, O15, O18, O20, O30, and the order of each solver."""
 
 import math
 from collections.abc import Callable
@@ -21,7 +21,9 @@ def noise(n: int, D: int = 1, seed: int = 0) -> Tensor:
     return torch.randn(n, D, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
 
 
-def affine(sampler: Callable[..., samplers.Walk], times: list[int], **knobs: float) -> tuple[float, float]:
+def affine(
+    sampler: Callable[..., samplers.Trajectory], times: list[int], **knobs: float
+) -> tuple[float, float]:
     """Mean and slope of a deterministic sampler's map, which is affine for Gaussian data."""
     x = torch.tensor([[0.0], [1.0]], dtype=torch.float64)
     a, b = samplers.last(sampler(NORMAL.denoiser(MADE), MADE, x, times, **knobs)).flatten().tolist()
@@ -29,17 +31,19 @@ def affine(sampler: Callable[..., samplers.Walk], times: list[int], **knobs: flo
 
 
 def moments(times: list[int], eta: float = 1.0, variance: str = "") -> tuple[float, float]:
-    """Mean and sd of a noisy sampler from N(0, 1): each hop is affine in x plus its own noise σ z."""
+    """Mean and sd of a noisy sampler from N(0, 1): each step is affine in x plus its own noise σ z."""
     m, v = 0.0, 1.0
     predict = NORMAL.denoiser(MADE)
     for t, p in pairwise(times):
-        x, hop = torch.tensor([[0.0], [1.0]], dtype=torch.float64), [t, p]
+        x, step = torch.tensor([[0.0], [1.0]], dtype=torch.float64), [t, p]
         generator = torch.Generator()
         if variance:
-            walk = samplers.ancestral(predict, MADE, x, hop, variance, generator=generator.manual_seed(0))  # type: ignore[arg-type]
+            trajectory = samplers.ancestral(
+                predict, MADE, x, step, variance, generator=generator.manual_seed(0)
+            )  # type: ignore[arg-type]
         else:
-            walk = samplers.ddim(predict, MADE, x, hop, eta, generator=generator.manual_seed(0))
-        *_, end = walk
+            trajectory = samplers.ddim(predict, MADE, x, step, eta, generator=generator.manual_seed(0))
+        *_, end = trajectory
         z = torch.randn(x.shape, dtype=torch.float64, generator=generator.manual_seed(0))
         a, b = (end.x - end.sigma * z).flatten().tolist()
         m, v = a + (b - a) * m, (b - a) ** 2 * v + end.sigma**2
@@ -88,9 +92,9 @@ def test_deterministic_twice_and_noisy_as_the_chain() -> None:
     assert torch.equal(*ends)
     both = [
         samplers.last(
-            walk(predict, MADE, x, MADE.times(1000), knob, generator=torch.Generator().manual_seed(3))
+            sampler(predict, MADE, x, MADE.times(1000), knob, generator=torch.Generator().manual_seed(3))
         )
-        for walk, knob in ((samplers.ddim, 1.0), (samplers.ancestral, "posterior"))
+        for sampler, knob in ((samplers.ddim, 1.0), (samplers.ancestral, "posterior"))
     ]
     assert (both[0] - both[1]).abs().max() < 1e-9
 
@@ -121,8 +125,8 @@ def conserved(times: list[int]) -> float:
 @pytest.mark.parametrize(
     ("sampler", "order"), [(samplers.ddim, 1), (samplers.heun, 2), (samplers.dpm_solver, 2)]
 )
-def test_solvers_converge_with_their_order(sampler: Callable[..., samplers.Walk], order: int) -> None:
-    """Down to t = 1 evenly in t. The last hop, to ᾱ = 1, is of first order in all."""
+def test_solvers_converge_with_their_order(sampler: Callable[..., samplers.Trajectory], order: int) -> None:
+    """Down to t = 1 evenly in t. The last step, to ᾱ = 1, is of first order in all."""
     errors = []
     for S in (125, 250, 500):
         times = torch.linspace(1000, 100, S).round().long().tolist()
@@ -136,12 +140,12 @@ def test_solvers_converge_with_their_order(sampler: Callable[..., samplers.Walk]
 
 
 def test_the_solver_of_high_order_asks_for_even_log_snr() -> None:
-    """DPM++(2M) in 20 hops against the fine ODE: nearer than evenly in time, and than DDIM there."""
+    """DPM++(2M) in 20 steps against the fine ODE: nearer than evenly in time, and than DDIM there."""
     predict, start = exact.eight(1.5, 0.15).denoiser(MADE), noise(300, 2)
     fine = samplers.last(samplers.ddim(predict, MADE, start, MADE.times(1000)))
 
-    def off(walk: Callable[..., samplers.Walk], spacing: Literal["time", "snr"]) -> float:
-        end = samplers.last(walk(predict, MADE, start, MADE.times(20, spacing=spacing)))
+    def off(sampler: Callable[..., samplers.Trajectory], spacing: Literal["time", "snr"]) -> float:
+        end = samplers.last(sampler(predict, MADE, start, MADE.times(20, spacing=spacing)))
         return float((end - fine).norm(dim=1).median())
 
     assert off(samplers.dpm_solver, "snr") < 0.5 * off(samplers.dpm_solver, "time")
@@ -152,15 +156,15 @@ def test_heun_is_nearer_with_as_many_calls() -> None:
     predict, start = exact.eight(1.5, 0.15).denoiser(MADE), noise(300, 2)
     fine = samplers.last(samplers.ddim(predict, MADE, start, MADE.times(1000)))
     off = [
-        float((samplers.last(walk(predict, MADE, start, MADE.times(S))) - fine).norm(dim=1).median())
-        for walk, S in ((samplers.ddim, 100), (samplers.heun, 50))  # 100 calls and 99
+        float((samplers.last(sampler(predict, MADE, start, MADE.times(S))) - fine).norm(dim=1).median())
+        for sampler, S in ((samplers.ddim, 100), (samplers.heun, 50))  # 100 calls and 99
     ]
     assert off[1] < 0.75 * off[0]
 
 
 def test_a_clipped_guess_stays_in_its_bounds() -> None:
-    walk = samplers.ddim(lambda x, t: 0 * x, MADE, 5 * noise(30, 2), MADE.times(20), clip=1.0)
-    seen = [m for m in walk if m.x0 is not None]
+    trajectory = samplers.ddim(lambda x, t: 0 * x, MADE, 5 * noise(30, 2), MADE.times(20), clip=1.0)
+    seen = [m for m in trajectory if m.x0 is not None]
     assert max(float(m.x0.abs().max()) for m in seen if m.x0 is not None) <= 1
     first = seen[0]
     a, t = float(MADE.alpha_bar[1000]), 5 * noise(30, 2)
@@ -185,9 +189,9 @@ def test_a_trace_replays_and_ends_where_the_sampler_ends() -> None:
 
 
 def test_no_noise_in_the_last_step() -> None:
-    for walk in (samplers.ancestral, samplers.ddim, langevin.predictor_corrector):
-        knobs = {"eta": 1.0} if walk is samplers.ddim else {}
-        *_, end = walk(NORMAL.denoiser(MADE), MADE, noise(3), [5, 1, 0], **knobs)
+    for sampler in (samplers.ancestral, samplers.ddim, langevin.predictor_corrector):
+        knobs = {"eta": 1.0} if sampler is samplers.ddim else {}
+        *_, end = sampler(NORMAL.denoiser(MADE), MADE, noise(3), [5, 1, 0], **knobs)
         assert end.x0 is not None and torch.allclose(end.x, end.x0, atol=1e-12)
 
 
@@ -240,8 +244,10 @@ def test_unadjusted_langevin_is_too_wide_and_mala_is_not(step: float, variance: 
 
 
 def test_langevin_diverges_at_a_step_of_two() -> None:
-    walk = langevin.langevin(lambda x: -x, noise(100), 2.1, 200, generator=torch.Generator().manual_seed(1))
-    assert samplers.last(walk).abs().max() > 1e6
+    trajectory = langevin.langevin(
+        lambda x: -x, noise(100), 2.1, 200, generator=torch.Generator().manual_seed(1)
+    )
+    assert samplers.last(trajectory).abs().max() > 1e6
 
 
 def test_mala_accepts_with_the_right_ratio() -> None:

@@ -107,8 +107,8 @@ def test_four_views_of_one_prediction() -> None:
     t = torch.tensor([3])
     x, a = FOUR.noised(x0, t, eps), FOUR.alpha_bar[t]
     assert float(x) == pytest.approx(0.3577932367, abs=1e-10)
-    assert float(parameterisation.express(x0, eps, a, "v")) == pytest.approx(-1.0592374615, abs=1e-10)
-    assert float(parameterisation.express(x0, eps, a, "score")) == pytest.approx(0.7099522928, abs=1e-10)
+    assert float(parameterisation.from_x0_eps(x0, eps, a, "v")) == pytest.approx(-1.0592374615, abs=1e-10)
+    assert float(parameterisation.from_x0_eps(x0, eps, a, "score")) == pytest.approx(0.7099522928, abs=1e-10)
     mean, _ = FOUR.posterior(x0, x, t, t - 1)
     beta = FOUR.beta[3]
     from_eps = (x - beta / (1 - a).sqrt() * eps) / (1 - beta).sqrt()  # Ho et al.'s form
@@ -137,12 +137,14 @@ def test_converted_networks_give_the_same_samples(kind: parameterisation.Kind) -
     def converted(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         a = made.alpha_bar[t]
         said = parameterisation.convert(net(x, t), x, a, "eps", kind)  # type: ignore[arg-type]
-        return parameterisation.clean_and_noise(said, x, a, kind)
+        return parameterisation.to_x0_eps(said, x, a, kind)
 
     x = torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    for walk in (samplers.ancestral, samplers.ddim):
-        ends = [samplers.last(walk(p, made, x, made.times(100), generator=torch.Generator().manual_seed(2)))
-                for p in (net, converted)]  # fmt: skip
+    for sampler in (samplers.ancestral, samplers.ddim):
+        ends = [
+            samplers.last(sampler(p, made, x, made.times(100), generator=torch.Generator().manual_seed(2)))
+            for p in (net, converted)
+        ]
         assert (ends[0] - ends[1]).abs().max() < 1e-8
 
 
@@ -152,9 +154,9 @@ def test_loss_ratios_per_example() -> None:
     t = torch.tensor([1, 30, 500, 990])
     x0, eps, guess = torch.randn(3, 4, 5, dtype=torch.float64)
     x, a, snr = made.noised(x0, t, eps), made.alpha_bar[t], made.snr[t]
-    true_v = parameterisation.express(x0, eps, a, "v")
-    x0_hat, eps_hat = parameterisation.clean_and_noise(guess, x, a, "x0")
-    v_hat = parameterisation.express(x0_hat, eps_hat, a, "v")
+    true_v = parameterisation.from_x0_eps(x0, eps, a, "v")
+    x0_hat, eps_hat = parameterisation.to_x0_eps(guess, x, a, "x0")
+    v_hat = parameterisation.from_x0_eps(x0_hat, eps_hat, a, "v")
     error = (x0 - x0_hat).square().sum(1)
     assert torch.allclose((eps - eps_hat).square().sum(1), snr * error, rtol=1e-9)
     assert torch.allclose((true_v - v_hat).square().sum(1), (1 + snr) * error, rtol=1e-9)
@@ -170,8 +172,8 @@ def test_zero_terminal_snr() -> None:
     assert float(after.alpha_bar[1]) == pytest.approx(float(before.alpha_bar[1]), abs=1e-15)
     x, a = torch.ones(1, 2, dtype=torch.float64), after.alpha_bar[-1:]
     with pytest.raises(ValueError, match="At ᾱ = 0 there is no signal"):
-        parameterisation.clean_and_noise(x, x, a, "eps")
-    x0, _ = parameterisation.clean_and_noise(-x, x, a, "v")
+        parameterisation.to_x0_eps(x, x, a, "eps")
+    x0, _ = parameterisation.to_x0_eps(-x, x, a, "v")
     assert torch.equal(x0, x)  # v at T is −x_0
     with pytest.raises(ValueError, match="At ᾱ = 0"):
         samplers.last(samplers.ddim(lambda x, t: x, after, x, [1000, 0]))

@@ -22,7 +22,7 @@ def found(name: str = "two modes", annealed: bool = False, steps: int = 30, size
 
 def test_what_is_drawn_is_what_is_counted() -> None:
     page = opened()
-    run, law = found(), lens.two(0.8)
+    run, mixture = found(), lens.two(0.8)
     off = float((run.shares[-1, 0] - 0.8).abs())
     assert float(metrics(page)["Shares off by, at the end"]) == pytest.approx(off, abs=6e-4)
     assert "at the least noise, is 0.0000;" in prose(page) and "only name this family" in prose(page)
@@ -31,17 +31,17 @@ def test_what_is_drawn_is_what_is_counted() -> None:
     assert float((arrays["data.2.x"][-1] < 0).mean()) == pytest.approx(float(run.shares[-1, 0]), abs=1e-6)
     assert sum(a.nbytes for a in arrays.values()) < 2e6
     assert torch.allclose(run.shares.sum(1), torch.ones(lens.FRAMES).double())
-    assert len(lens.captions(run, law)) == lens.FRAMES
+    assert len(lens.captions(run, mixture)) == lens.FRAMES
 
 
 def test_blurred_laws_are_those_of_noise_added() -> None:
-    law = lens.two(0.8)
+    mixture = lens.two(0.8)
     x = torch.randn(9, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
-    wide = lens.exact.Mixture(law.means, 0.35**2 + 4.0, law.log_weights.exp())
+    wide = lens.exact.Mixture(mixture.means, 0.35**2 + 4.0, mixture.log_weights.exp())
     slope = torch.autograd.grad(wide.log_prob(x).sum(), x)[0]
-    assert torch.allclose(lens.exact_score(law)(x.detach(), 2.0), slope, atol=1e-10)
-    r, a = lens.blurred(law, 2.0)
-    seen = (law.log_prob(x.detach() / r, a) - wide.log_prob(x.detach())).diff()
+    assert torch.allclose(lens.exact_score(mixture)(x.detach(), 2.0), slope, atol=1e-10)
+    r, a = lens.blurred(mixture, 2.0)
+    seen = (mixture.log_prob(x.detach() / r, a) - wide.log_prob(x.detach())).diff()
     assert seen.abs().max() < 1e-10  # but for a constant, which the map's top takes away
 
 
@@ -57,13 +57,13 @@ def test_what_the_scenes_say() -> None:
     assert abs(float(stuck.shares[-1, 0]) - 0.5) < 0.1  # half the cloud began on each side
     assert abs(float(stuck.shares[-1, 0]) - float(stuck.shares[0, 0])) < 0.05
     assert abs(float(freed.shares[-1, 0]) - 0.8) < 0.08 and float(freed.near[-1]) > 0.95
-    law = lens.two(0.8)
-    feet, tips = lens.arrows(lens.exact_score(law), [lens.FIRST, lens.LAST])
-    centre = (law.log_weights.exp()[:, None] * law.means).sum(0)
+    mixture = lens.two(0.8)
+    feet, tips = lens.arrows(lens.exact_score(mixture), [lens.FIRST, lens.LAST])
+    centre = (mixture.log_weights.exp()[:, None] * mixture.means).sum(0)
     away = (feet - centre).norm(dim=1) > 1.5
     to_centre = ((tips[0] - feet) * (centre - feet)).sum(1)
     assert bool((to_centre[away] > 0).all())  # under much noise there is one hill
-    score = lens.exact_score(law)  # at little noise the arrows turn where the sides meet
+    score = lens.exact_score(mixture)  # at little noise the arrows turn where the sides meet
     right, left = (float(score(torch.tensor([[x, 0.0]]).double(), lens.LAST)[0, 0]) for x in (0.2, -0.2))
     assert left < 0 < right
     hasty = found(annealed=True, steps=3)

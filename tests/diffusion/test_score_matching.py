@@ -78,7 +78,9 @@ def test_losses_can_be_differentiated() -> None:
 def test_a_small_model_learns_the_score(objective: score_matching.Objective) -> None:
     generator = torch.Generator().manual_seed(0)
     torch.manual_seed(0)  # of the steps' own draws
-    model = ScoreModel(width=16, blocks=1, embedding=8, objective=objective, levels=2, first=1.0, last=0.5)
+    model = ScoreModel(
+        width=16, blocks=1, embedding=8, objective=objective, levels=2, sigma_max=1.0, sigma_min=0.5
+    )
     truth = exact.Mixture(torch.tensor([[1.0, -0.5]]), 0.5)
     x = truth.draw(512, generator)[0].float()
 
@@ -99,7 +101,7 @@ def test_a_small_model_learns_the_score(objective: score_matching.Objective) -> 
 
 def test_what_cannot_be_is_said() -> None:
     with pytest.raises(ValueError, match="the noise must fall"):
-        ScoreModel(first=0.1, last=0.1)
+        ScoreModel(sigma_max=0.1, sigma_min=0.1)
     with pytest.raises(ValueError, match="objective is 'explicit'"):
         ScoreModel(objective="explicit")  # type: ignore[arg-type]
 

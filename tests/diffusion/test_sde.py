@@ -29,7 +29,7 @@ def test_the_kernel_solves_the_moments_equations(kind: str) -> None:
     t = torch.linspace(0.01, 0.99, 30, dtype=torch.float64).requires_grad_()
     for value, wanted in (
         (made.mean(t), made.drift(t) * made.mean(t)),
-        (made.variance(t), 2 * made.drift(t) * made.variance(t) + made.diffusion(t)),
+        (made.variance(t), 2 * made.drift(t) * made.variance(t) + made.diffusion_squared(t)),
     ):
         # of VE's mean, a constant, there is no slope
         slope = torch.autograd.grad(value.sum(), t)[0] if value.requires_grad else torch.zeros_like(t)
@@ -76,7 +76,7 @@ def test_flow_of_a_gaussian_keeps_its_standard_score(kind: str) -> None:
 def test_the_noisy_way_back_has_the_datas_law(kind: str) -> None:
     made, n = sde.named(kind), 4000  # type: ignore[arg-type]
     generator = torch.Generator().manual_seed(0)
-    begin = sde.start(made, torch.zeros(n, 1, dtype=torch.float64), generator)
+    begin = sde.prior_sample(made, torch.zeros(n, 1, dtype=torch.float64), generator)
     end = samplers.last(
         sde.reverse(made, sde.exact_score(made, NORMAL), begin, 1000, 1e-5, generator=generator)
     )
@@ -228,5 +228,5 @@ def test_what_cannot_be_is_said() -> None:
         sde.named("vp")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="the noise must grow"):
         sde.VE(1.0, 0.5)
-    with pytest.raises(ValueError, match="first"):
-        sde.VP(first=-1.0)
+    with pytest.raises(ValueError, match="beta_min"):
+        sde.VP(beta_min=-1.0)

@@ -90,7 +90,7 @@ def test_the_guess_is_the_networks_own() -> None:
     x, t = lens.noisy(model(), two(), 0)
     with torch.no_grad():
         x0, _ = model().denoiser()(x, t)
-    torch.testing.assert_close(found.guess, model().outside(x0)[:, 0].clamp(0, 1))
+    torch.testing.assert_close(found.guess, model().postprocess(x0)[:, 0].clamp(0, 1))
     assert (found.x[0] - two()).abs().mean() < 0.02 and found.maps.shape == (11, 16, 8, 8)
     assert found.channels == 32
     middle = lens.look(model(), two(), "middle 1", 0)

@@ -34,7 +34,7 @@ def test_knobs_reach_the_model(name: str, knobs: str, tmp_path: Path) -> None:
         ("ddpm-digits --steps 0", "steps is 0"),
         ("ddpm-digits --steps 3 --eta 1.5", "eta is 1.5: it must be from 0 to 1."),
         ("ddpm-digits --eta nan", "eta is nan"),
-        ("ddpm-digits --label 10", "label is 10: it must be from 0 to 9."),
+        ("ddpm-digits --label 10", "y must be whole numbers from 0 to 9."),
         ("ddpm-eight --guidance 1", "knows no classes"),
         ("acgan-digits --label 10", "label is 10: it must be from 0 to 9."),
         ("dcgan-digits --truncation 0", "tau is 0"),

@@ -21,8 +21,8 @@ from lab import weights
 from lab.lenses import generated, verdicts
 from lab.lenses.verdicts import Verdict
 from lab.seeding import seeded
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.inversion import slerp
-from modules.diffusion.learned import Diffusion
 from pages.adversarial.property_table.room import CRITERIA, MODELS
 
 TEXT = {  # [UDL] fig. 14.3: yes, no, or unsaid
@@ -110,7 +110,7 @@ def told(model: Any) -> str:
     """What a model has to say of log p(x)."""
     if hasattr(model, "log_prob"):
         return "exact"
-    if isinstance(model, Diffusion):  # elbo bounds the chain; `ode_likelihood` asks the same network
+    if isinstance(model, GaussianDiffusion):  # elbo bounds the chain; `ode_likelihood` asks the same network
         return "by ODE"
     return "bound" if hasattr(model, "elbo") else "none"
 

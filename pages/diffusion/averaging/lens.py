@@ -18,13 +18,14 @@ from lab.seeding import seeded
 from modules.diffusion import exact, samplers, schedule
 from modules.diffusion.ddpm import DDPM
 from modules.diffusion.flow_matching import energy_distance
+from modules.noise import normal_like
 
 RADIUS, SD = 3.0, 0.25
 UNIT = math.sqrt(RADIUS**2 / 2 + SD**2)  # what makes a coordinate's variance 1
-LAW = exact.eight(RADIUS / UNIT, SD / UNIT)
+MIXTURE = exact.eight(RADIUS / UNIT, SD / UNIT)
 WIDTH, BLOCKS = 64, 2
-QUICK, LOOKS = 300, 20  # steps that take a moment; looks at a training
-CLOUD, HOPS, ASKED, REACH = 500, 10, 1000, 1.9
+QUICK, LOOKS = 300, 20  # steps that take a state; looks at a training
+CLOUD, SAMPLER_STEPS, ASKED, REACH = 500, 10, 1000, 1.9
 NAMES = ("last", "averaged")
 SAME = 0.02  # of the error: too near to call
 OPTIONS = ("the last weights", "the averaged ones", "neither: within 2 %")
@@ -77,19 +78,19 @@ class Look:
 def exam() -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
     """Noisy points (ASKED, 2), their times and exact ε*; the noise of all clouds; points of the data."""
     chain, generator = schedule.linear(), torch.Generator().manual_seed(11)
-    x, _ = LAW.draw(2 * ASKED, generator)
+    x, _ = MIXTURE.draw(2 * ASKED, generator)
     t = torch.randint(1, chain.T + 1, (ASKED,), generator=generator)
-    noisy = chain.noised(x[:ASKED], t, samplers.gaussian(x[:ASKED], generator))
+    noisy = chain.noised(x[:ASKED], t, normal_like(x[:ASKED], generator))
     begin = torch.randn(CLOUD, 2, generator=generator)
-    return noisy.float(), t, LAW.eps(noisy, chain.alpha_bar[t]).float(), begin, x[ASKED:].float()
+    return noisy.float(), t, MIXTURE.eps(noisy, chain.alpha_bar[t]).float(), begin, x[ASKED:].float()
 
 
 @torch.no_grad()
 def judged(model: DDPM, net: nn.Module) -> tuple[Tensor, float, float]:
     """Samples (CLOUD, 2) of a network, its error, and the distance of its samples."""
     noisy, t, best, begin, data = exam()
-    walk = samplers.ddim(net, model.schedule, begin, model.schedule.times(HOPS))
-    made = samplers.last(walk)
+    trajectory = samplers.ddim(net, model.schedule, begin, model.schedule.times(SAMPLER_STEPS))
+    made = samplers.last(trajectory)
     return made, float((net(noisy, t) - best).square().mean()), float(energy_distance(made, data))
 
 
@@ -105,12 +106,12 @@ def training(recipe: Recipe) -> Iterator[tuple[float, list[Look]]]:
     net, mean = model.net, deepcopy(model.net).requires_grad_(False)
     optimizer = torch.optim.Adam(net.parameters(), lr=recipe.rate, fused=True)
     generator = torch.Generator().manual_seed(recipe.seed)
-    data = LAW.draw(20_000, torch.Generator().manual_seed(1))[0].float()
+    data = MIXTURE.draw(20_000, torch.Generator().manual_seed(1))[0].float()
 
     def loss() -> Tensor:
         x = data[torch.randint(len(data), (recipe.batch,), generator=generator)]
         t = torch.randint(1, model.schedule.T + 1, (recipe.batch,), generator=generator)
-        return model.losses(x, t, samplers.gaussian(x, generator))[0].mean()
+        return model.losses(x, t, normal_like(x, generator))[0].mean()
 
     def looks() -> Iterator[tuple[int, Look]]:
         before = None

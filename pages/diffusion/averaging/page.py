@@ -19,7 +19,7 @@ def draw(looks: list[lens.Look], film: ui.Film | None = None) -> None:
         clouds = [one.clouds[side] for one in looks]
         with columns[side]:
             ui.figure(
-                figures.plane(clouds, lens.LAW.means, lens.REACH, f"{name} weights", side), key=name,
+                figures.plane(clouds, lens.MIXTURE.means, lens.REACH, f"{name} weights", side), key=name,
                 share=1.0, film=film, alt=f"Samples of the {name} weights, from one and the same noise",
             )  # fmt: skip
     places = [one.step for one in looks]

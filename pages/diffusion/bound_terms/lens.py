@@ -8,8 +8,18 @@ import torch
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses.bound_terms import VARIANCES, Asked, Bits, ask, chain, of_model, picture, terms, variance
-from modules.diffusion.learned import Diffusion
+from lab.lenses.bound_terms import (
+    VARIANCES,
+    Asked,
+    Bits,
+    ask,
+    of_model,
+    picture,
+    schedule_of,
+    terms,
+    variance,
+)
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import Schedule
 from pages.diffusion.bound_terms.room import BOUND, DDPM, LEARNED
 
@@ -19,13 +29,13 @@ def of_digits(experiment: Experiment) -> bool:
     return experiment.module.endswith(".ImageDDPM") and experiment.datamodule.endswith((".Digits", ".MNIST"))
 
 
-def kinds_of(model: Diffusion) -> list[str]:
+def kinds_of(model: GaussianDiffusion) -> list[str]:
     """The σ² among which this model can choose."""
     return [*VARIANCES, *([LEARNED] if model.variance == LEARNED else [])]
 
 
 def spent(
-    model: Diffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False,
+    model: GaussianDiffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False,
     asked: Asked | None = None,
 ) -> Bits:  # fmt: skip
     """The `terms` of one picture with a σ² of `kinds_of` the model."""
@@ -33,9 +43,9 @@ def spent(
     return terms(model, made, x, square, seed, clip, asked)
 
 
-def every(model: Diffusion, kind: str, T: int, image: str, seed: int, clip: bool) -> dict[str, Bits]:
+def every(model: GaussianDiffusion, kind: str, T: int, image: str, seed: int, clip: bool) -> dict[str, Bits]:
     """Those of each σ² of `kinds_of` the model."""
-    made, x = chain(kind, T), picture(image, *of_model(model))  # type: ignore[arg-type]
+    made, x = schedule_of(kind, T), picture(image, *of_model(model))  # type: ignore[arg-type]
     asked = ask(model, made, x, seed, clip)
     return {which: spent(model, made, x, which, seed, clip, asked) for which in kinds_of(model)}
 
@@ -77,14 +87,14 @@ def places(found: Bits, among: list[Column]) -> list[int]:
 
 
 def others(
-    model: Diffusion, usual: Diffusion, on_the_bound: Diffusion,
+    model: GaussianDiffusion, usual: GaussianDiffusion, on_the_bound: GaussianDiffusion,
     kind: str, T: int, image: str, seed: int, clip: bool,
 ) -> dict[str, Bits]:  # fmt: skip
     """Those of the two networks, or of that which is not the model, each with the σ² of its training; none
     beside a network of other pictures."""
     if of_model(model) != of_model(usual):
         return {}
-    made, x = chain(kind, T), picture(image)  # type: ignore[arg-type]
+    made, x = schedule_of(kind, T), picture(image)  # type: ignore[arg-type]
     beside = {DDPM: usual, BOUND: on_the_bound}
     return {
         f"{name}, {one.variance}": spent(one, made, x, one.variance, seed, clip)

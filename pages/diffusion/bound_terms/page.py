@@ -86,7 +86,7 @@ with stage.below:
         from lab.lenses import bound_terms
         from pages.diffusion.bound_terms import lens
 
-        model, made = weights.load({ui.spelled(now.model)}), bound_terms.chain({now.kind!r}, {now.T})
+        model, made = weights.load({ui.spelled(now.model)}), bound_terms.schedule_of({now.kind!r}, {now.T})
         x = bound_terms.picture({now.image!r}, *bound_terms.of_model(model))
         bits = lens.spent(model, made, x, {now.variance!r}, {now.seed}, {now.clip})
         result = [bits.total, bits.prior, float(bits.terms[0])]

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from lab.lenses.diffusion import Wanted, classes, stops
 from modules.diffusion import samplers
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 
 ROWS, COLUMNS = 4, 3
 SHOWN = ROWS * COLUMNS  # digits at a time
@@ -32,11 +32,11 @@ class Run:
 
 @torch.no_grad()
 def running(
-    model: Diffusion, wanted: Wanted, w: float, S: int, eta: float, seed: int,
+    model: GaussianDiffusion, wanted: Wanted, w: float, S: int, eta: float, seed: int,
     drawing: Tensor | None, drawing28: Tensor | None, level: int, clip: bool,
 ) -> Iterator[tuple[float, Run]]:  # fmt: skip
     """SHOWN digits of a class, of each in turn (None) or of any, in S steps from a seed's noise; or from a
-    drawing (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the moments so
+    drawing (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the states so
     far, at most 41 at the end. `w` guides to the class, `clip` keeps each guess within black and white.
 
     Raises:
@@ -50,24 +50,24 @@ def running(
     else:
         x = model.noised(picture.expand(SHOWN, *model.event_shape), level, generator)
     times, bound = model.schedule.times(min(S, level), level), model.clip if clip else None
-    walk = samplers.ddim(model.denoiser(y, w), model.schedule, x, times, eta, bound, generator)
+    trajectory = samplers.ddim(model.denoiser(y, w), model.schedule, x, times, eta, bound, generator)
     kept, shown = [], set(stops(len(times)))
-    for i, moment in enumerate(walk):
+    for i, state in enumerate(trajectory):
         if i in shown:
-            kept.append(moment)
-            yield (i + 1) / len(times), of_moments(model, kept, picture)
+            kept.append(state)
+            yield (i + 1) / len(times), of_states(model, kept, picture)
 
 
-def of_moments(model: Diffusion, kept: Sequence[samplers.Moment], start: Tensor | None) -> Run:
+def of_states(model: GaussianDiffusion, kept: Sequence[samplers.State], start: Tensor | None) -> Run:
     """What is drawn of them, in the data's units."""
-    noisy = model.outside(torch.stack([m.x for m in kept])).clamp(0, 1)
+    noisy = model.postprocess(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
-    guess = model.outside(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
+    guess = model.postprocess(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
     return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2), start)
 
 
 def run(
-    model: Diffusion, wanted: Wanted, w: float, S: int, eta: float, seed: int,
+    model: GaussianDiffusion, wanted: Wanted, w: float, S: int, eta: float, seed: int,
     picture: Tensor | None = None, level: int = 1000, clip: bool = True,
 ) -> Run:  # fmt: skip
     """`running` to its end."""
@@ -149,7 +149,7 @@ def captions(found: Run) -> list[str]:
     ]
 
 
-def equations(found: Run, model: Diffusion) -> list[str]:
+def equations(found: Run, model: GaussianDiffusion) -> list[str]:
     """How much of x_t is data, how much noise."""
     return [
         rf"\sqrt{{\bar\alpha_{{{t}}}}} = {float(model.schedule.alpha_bar[t].sqrt()):.3f}, \quad "

@@ -2,8 +2,8 @@
 
 from lab import ui
 from lab.lenses.diffusion import SAID
-from modules.diffusion.guidance import classifier_free
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
+from modules.diffusion.guidance import classifier_free_guidance
 from pages.diffusion.denoise_digit import figures, lens
 from pages.diffusion.denoise_digit.room import ROOM
 
@@ -62,4 +62,4 @@ with stage.below:
         """,
         shows=lens.spread(found),
     )
-    ui.source(Diffusion.walk, classifier_free, lens.run, references=ROOM.references)
+    ui.source(GaussianDiffusion.trajectory, classifier_free_guidance, lens.run, references=ROOM.references)

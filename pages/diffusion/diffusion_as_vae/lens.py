@@ -15,7 +15,7 @@ from torch import Tensor
 
 from lab.lenses import bound_terms as terms
 from modules.diffusion import bound, samplers
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import Schedule, linear
 from modules.latent.vae import VAE
 from pages.diffusion.diffusion_as_vae.room import BEST, POSTERIOR, STEPS, VARIANCES
@@ -42,9 +42,9 @@ class Parts:
         return self.picture + self.codes + self.last
 
 
-def diffusion(model: Diffusion, T: int, variance: str, x: Tensor) -> Parts:
+def diffusion(model: GaussianDiffusion, T: int, variance: str, x: Tensor) -> Parts:
     """L_0, Σ L_{t−1} and L_T of a picture by a chain of T steps, one draw of noise for each."""
-    made = terms.chain("linear", T)
+    made = terms.schedule_of("linear", T)
     square = terms.variance(model, made, "fitted" if variance == BEST else variance)
     found = terms.terms(model, made, x, square)
     return Parts(float(found.terms[0]), float(found.terms[1:].sum()), found.prior)
@@ -76,19 +76,19 @@ def autoencoded(model: VAE, x: Tensor) -> Autoencoded:
     return Autoencoded(parts, found.mean[0], (0.5 * found.log_var[0]).exp(), again)
 
 
-def ladder(model: Diffusion, T: int, x: Tensor, seed: int = 0) -> Tensor:
+def ladder(model: GaussianDiffusion, T: int, x: Tensor, seed: int = 0) -> Tensor:
     """One way up the chain, (RUNGS + 1, 8, 8) at t = 0, T/5, …, T, in [0, 1] to be drawn."""
-    walk = climbed(model, terms.chain("linear", T), x, seed)
-    return model.outside(torch.cat(walk[:: T // RUNGS])).squeeze(1).clamp(0, 1)
+    trajectory = climbed(model, terms.schedule_of("linear", T), x, seed)
+    return model.postprocess(torch.cat(trajectory[:: T // RUNGS])).squeeze(1).clamp(0, 1)
 
 
-def climbed(model: Diffusion, chain: Schedule, x: Tensor, seed: int = 0) -> list[Tensor]:
+def climbed(model: GaussianDiffusion, chain: Schedule, x: Tensor, seed: int = 0) -> list[Tensor]:
     """x_t of t = 0 … T by the encoder's own steps, in the model's units."""
-    generator, walk = torch.Generator().manual_seed(seed), [model.inside(x)]
+    generator, trajectory = torch.Generator().manual_seed(seed), [model.preprocess(x)]
     for beta in chain.beta[1:].tolist():
         noise = torch.randn(x.shape, generator=generator)
-        walk.append(math.sqrt(1 - beta) * walk[-1] + math.sqrt(beta) * noise)
-    return walk
+        trajectory.append(math.sqrt(1 - beta) * trajectory[-1] + math.sqrt(beta) * noise)
+    return trajectory
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class Digit:
     vae: Autoencoded
 
 
-def digit(model: Diffusion, vae: VAE, image: str, variance: str) -> Digit:
+def digit(model: GaussianDiffusion, vae: VAE, image: str, variance: str) -> Digit:
     """Both models on a picture of `bound_terms`, for every T."""
     x = terms.picture(image)
     return Digit(
@@ -133,12 +133,12 @@ class Chains:
 
 
 @torch.no_grad()
-def chains(model: Diffusion, vae28: VAE, image: str, variance: str) -> Chains:
+def chains(model: GaussianDiffusion, vae28: VAE, image: str, variance: str) -> Chains:
     """Encoder and decoder of the chain on a picture of the model's size, for every T; and the VAE's code."""
     x = terms.picture(image, *terms.of_model(model))
     codes, made, bits, parts = [], [], [], []
     for T in STEPS:
-        chain, at = terms.chain("cosine", T), range(0, T + 1, T // RUNGS)  # as the network was trained
+        chain, at = terms.schedule_of("cosine", T), range(0, T + 1, T // RUNGS)  # as the network was trained
         up = climbed(model, chain, x)
         down = descended(model, chain, up[-1], variance)
         codes.append([up[t] for t in at])
@@ -149,7 +149,7 @@ def chains(model: Diffusion, vae28: VAE, image: str, variance: str) -> Chains:
         parts.append(Parts(float(found.terms[0]), float(found.terms[1:].sum()), found.prior))
 
     def drawn(rungs: list[list[Tensor]]) -> Tensor:
-        return model.outside(torch.stack([torch.cat(each) for each in rungs]))[:, :, 0].clamp(0, 1)
+        return model.postprocess(torch.stack([torch.cat(each) for each in rungs]))[:, :, 0].clamp(0, 1)
 
     mean, log_var = vae28.encode_parameters((x > 0.5).float().flatten(1))
     again = vae28.decode(mean).reshape(x.shape[-2:])
@@ -158,7 +158,9 @@ def chains(model: Diffusion, vae28: VAE, image: str, variance: str) -> Chains:
     )
 
 
-def descended(model: Diffusion, chain: Schedule, x: Tensor, variance: str, seed: int = 0) -> list[Tensor]:
+def descended(
+    model: GaussianDiffusion, chain: Schedule, x: Tensor, variance: str, seed: int = 0
+) -> list[Tensor]:
     """x_t of t = 0 … T by the decoder's steps from x at T; it has β̃ where that is asked for, else β."""
     ask, generator = model.denoiser(), torch.Generator().manual_seed(seed)
 
@@ -168,8 +170,8 @@ def descended(model: Diffusion, chain: Schedule, x: Tensor, variance: str, seed:
         return found
 
     times, square = list(range(chain.T, -1, -1)), "posterior" if variance == POSTERIOR else "beta"
-    walk = samplers.ancestral(predict, chain, x, times, square, model.clip, generator)  # type: ignore[arg-type]
-    return [moment.x for moment in walk][::-1]
+    trajectory = samplers.ancestral(predict, chain, x, times, square, model.clip, generator)  # type: ignore[arg-type]
+    return [state.x for state in trajectory][::-1]
 
 
 WHERE = ["the first, with the least noise", "one between", "the last, with the most noise"]

@@ -2,7 +2,7 @@
 
 The data have variance 1 a coordinate. The way forwards is exact, whatever the steps: with m and v of the
 kernel, x_{t+h} = a x_t + √(v_{t+h} − a² v_t) z, a = m_{t+h}/m_t. Seen in its own unit, x/√(m² + v), the cloud
-of each equation runs through the same laws as that of every other, at other times.
+of each equation runs through the same distributions as that of every other, at other times.
 """
 
 import math
@@ -14,13 +14,14 @@ from torch import Tensor
 
 from lab.lenses.attention import number
 from lab.lenses.diffusion import stops
-from modules.diffusion import exact, samplers, sde
+from modules.diffusion import exact, sde
 from modules.diffusion.sde import SDE
+from modules.noise import normal_like
 from pages.diffusion.equations.room import KINDS, NOISING, SDE_BACK, WAYS
 
 RADIUS, SD, NEAR = 3.0, 0.25, 3
 UNIT = math.sqrt(RADIUS**2 / 2 + SD**2)  # what makes a coordinate's variance 1
-LAW = exact.eight(RADIUS / UNIT, SD / UNIT)
+MIXTURE = exact.eight(RADIUS / UNIT, SD / UNIT)
 FIRST, UNTIL = 0.01, 1e-3  # VE's σ at t = 0; where the ways back end
 CLOUD, TRAILS, REACH = 600, 8, 3.0
 GRID = torch.linspace(UNTIL, 1, 201, dtype=torch.float64)
@@ -47,11 +48,11 @@ class Run:
 
 def near(x: Tensor) -> Tensor:
     """Share of points (..., N, 2) within NEAR sds of a mode."""
-    return (torch.cdist(x, LAW.means).amin(-1) < NEAR * SD / UNIT).double().mean(-1)
+    return (torch.cdist(x, MIXTURE.means).amin(-1) < NEAR * SD / UNIT).double().mean(-1)
 
 
 def run(kind: str, way: str, S: int, end: float, seed: int) -> Run:
-    """A walk of S steps, at most 41 moments of it.
+    """Trajectory of S steps, at most 41 states of it.
 
     Raises:
         ValueError: no such way.
@@ -61,42 +62,45 @@ def run(kind: str, way: str, S: int, end: float, seed: int) -> Run:
     made, generator = equation(kind, end), torch.Generator().manual_seed(seed)
     if way == NOISING:
         times = torch.linspace(0, 1, S + 1, dtype=torch.float64)
-        walk = drowned(made, LAW.draw(CLOUD, generator)[0], times, generator)
+        trajectory = drowned(made, MIXTURE.draw(CLOUD, generator)[0], times, generator)
     else:
         times = torch.linspace(1, UNTIL, S + 1, dtype=torch.float64)
-        x, score = sde.start(made, torch.zeros(CLOUD, 2, dtype=torch.float64), generator), score_of(made)
+        x, score = (
+            sde.prior_sample(made, torch.zeros(CLOUD, 2, dtype=torch.float64), generator),
+            score_of(made),
+        )
         if way == SDE_BACK:
-            walk = [moment.x for moment in sde.reverse(made, score, x, S, UNTIL, generator)]
+            trajectory = [state.x for state in sde.reverse(made, score, x, S, UNTIL, generator)]
         else:
-            walk = along_flow(made, score, x, times)
-    kept = stops(len(walk))
-    cloud = torch.stack([walk[i] for i in kept])
+            trajectory = along_flow(made, score, x, times)
+    kept = stops(len(trajectory))
+    cloud = torch.stack([trajectory[i] for i in kept])
     return Run([float(times[i]) for i in kept], cloud, near(cloud))
 
 
 def score_of(made: SDE) -> sde.Score:
     """The exact score under this equation."""
-    return sde.exact_score(made, LAW)
+    return sde.exact_score(made, MIXTURE)
 
 
 def drowned(made: SDE, x: Tensor, times: Tensor, generator: torch.Generator) -> list[Tensor]:
     """x (N, 2) at each of `times`, from t = 0 on: draws of the exact kernel from each to the next."""
-    walk = [x]
+    trajectory = [x]
     for t, p in pairwise(times):
         kept = made.mean(p) / made.mean(t)
         noise = (made.variance(p) - kept**2 * made.variance(t)).sqrt()
-        x = kept * x + noise * samplers.gaussian(x, generator)
-        walk.append(x)
-    return walk
+        x = kept * x + noise * normal_like(x, generator)
+        trajectory.append(x)
+    return trajectory
 
 
 def along_flow(made: SDE, score: sde.Score, x: Tensor, times: Tensor) -> list[Tensor]:
     """x (N, 2) at each of `times`, from t = 1 down: Euler's steps on the probability-flow ODE."""
-    walk = [x]
+    trajectory = [x]
     for t, p in pairwise(times.tolist()):
         x = x - (t - p) * sde.flow_field(made, score, x, t)
-        walk.append(x)
-    return walk
+        trajectory.append(x)
+    return trajectory
 
 
 def width(made: SDE, t: float) -> float:
@@ -135,7 +139,7 @@ def seen(found: Run, made: SDE, own_unit: bool) -> tuple[Tensor, Tensor]:
     """The cloud (F, CLOUD, 2) and the eight means (F, 8, 2), as they are or in the cloud's own unit."""
     times = torch.tensor(found.times, dtype=torch.float64)
     unit = torch.tensor([width(made, t) if own_unit else 1.0 for t in found.times], dtype=torch.float64)
-    means = made.mean(times)[:, None, None] * LAW.means
+    means = made.mean(times)[:, None, None] * MIXTURE.means
     return found.cloud / unit[:, None, None], means / unit[:, None, None]
 
 

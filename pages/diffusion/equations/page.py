@@ -32,8 +32,8 @@ def draw_digit() -> None:
         ui.notice(
             f"Ink is 1 and paper −1; white is 0. At t = {found.times[film.at]:.2f} VP has kept {m:.3f} of "
             f"the digit, and VE all of it. VP's noise never exceeds 1, VE's goes to {now.end}. Divided by "
-            "√(m² + v), a picture of one has the law of a picture of the other at the time of the same ratio "
-            f"m²/v: one score network serves both. {SAID}"
+            "√(m² + v), a picture of one has the distribution of a picture of the other at the time of the "
+            f"same ratio m²/v: one score network serves both. {SAID}"
         )
         ui.check(
             "Under which of the two is the ratio m²/v larger at this t?",
@@ -109,12 +109,11 @@ def draw_cloud() -> None:
     with stage.below:
         ui.notice(
             f"At t = 1 the cloud is {wide_end:.4g} wide. "
-            "All three have one score: divided by √(m² + v), the cloud of each has the law that the others "
-            "have "
-            "at the same signal-to-noise ratio. What differs is how that ratio falls over t, so where equal "
-            "steps are spent, and what noise the way back starts from. That noise is the cloud at t = 1 "
-            f"without the data: here narrower by {short:.2%}. No network is asked: what misses a mode is the "
-            "solver's, "
+            "All three have one score: divided by √(m² + v), the cloud of each has the distribution that the "
+            "others have at the same signal-to-noise ratio. What differs is how that ratio falls over t, so "
+            "where equal steps are spent, and what noise the way back starts from. That noise is the cloud "
+            f"at t = 1 without the data: here narrower by {short:.2%}. No network is asked: what misses a "
+            "mode is the solver's, "
             "and the start's. " + SAID
         )
         ui.check(

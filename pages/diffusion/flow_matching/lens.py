@@ -1,7 +1,7 @@
 """Flows along straight lines: how few Euler steps do, before a reflow, after it, and with the exact velocity.
 
 Time runs from 0 (noise) to 1 (data), the other way round than in diffusion. Euler's paths are straight
-between two steps, so that every moment of them is known.
+between two steps, so that every state of them is known.
 
 Shapes: clouds (CLOUD, 2) in data units; F moments.
 """
@@ -36,7 +36,7 @@ class Ride:
 
 
 def velocity(model: FlowMatching, flow: str) -> Velocity:
-    """v(x, t) in the model's units: of a first, second or only round, or of the data's own law."""
+    """v(x, t) in the model's units: of a first, second or only round, or of the data's own distribution."""
     if flow == "exact":
         return flow_matching.exact_velocity(truth(model.scale))
     return model.first_velocity if flow == "first round" else model.velocity
@@ -44,7 +44,7 @@ def velocity(model: FlowMatching, flow: str) -> Velocity:
 
 @torch.no_grad()
 def ride(model: FlowMatching, flow: str, steps: int, seed: int) -> Ride:
-    """Euler's walk from the noise of `seed` to data."""
+    """Euler's path from the noise of `seed` to data."""
     states = model.scale * flow_matching.path(velocity(model, flow), start(seed), steps)  # (steps + 1, N, 2)
     place = torch.tensor(MOMENTS, dtype=torch.float64) * steps
     before = place.floor().long().clamp(max=steps - 1)
@@ -79,12 +79,12 @@ def distances(model: FlowMatching, flow: str, seed: int) -> list[float]:
 
 
 def data(seed: int) -> Tensor:
-    """As many points of the data's law."""
+    """As many points of the data's distribution."""
     return truth(1.0).draw(CLOUD, torch.Generator().manual_seed(seed + 1000))[0]
 
 
 def floor(seed: int, pairs: int = 20) -> float:
-    """The mean |energy distance| of two samples of one law of this size: what chance alone makes."""
+    """The mean |energy distance| of two samples of one distribution of this size: what chance alone makes."""
     found = [flow_matching.energy_distance(data(seed + i), data(seed + i + 500)).abs() for i in range(pairs)]
     return float(torch.stack(found).mean())
 
@@ -97,7 +97,7 @@ def straightness(model: FlowMatching, flow: str, seed: int) -> float:
 
 
 def numbers(steps: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each moment: the time, and Euler's steps so far."""
+    """What the machine's parts say at each state: the time, and Euler's steps so far."""
     return [
         {"xt": f"t = {t:.3g}", "net": f"step {min(steps, int(t * steps + 1e-9))} of {steps}"} for t in MOMENTS
     ]
@@ -195,9 +195,9 @@ def pair_notice(found: Pairs, n: int) -> str:
     return (
         "Each line is an example: at x_t the network is to say x₁ − x₀. Where two lines pass one place at "
         "one time it cannot say both, and learns their mean; that bends the paths. The best assignment in a "
-        "batch, by squared length, leaves the laws of x₀ and x₁ as they are. Counted over the whole plane, "
-        f"whatever the time, {best:.1%} of all pairs of {n} lines cross then, at random {random:.1%}; a line "
-        f"is {short:.2f} long in the mean instead of {far:.2f}."
+        "batch, by squared length, leaves the distributions of x₀ and x₁ as they are. Counted over the "
+        f"whole plane, whatever the time, {best:.1%} of all pairs of {n} lines cross then, at random "
+        f"{random:.1%}; a line is {short:.2f} long in the mean instead of {far:.2f}."
     )
 
 

@@ -14,7 +14,7 @@ from lab.lenses import plane
 from lab.lenses.diffusion import stops
 from lab.lenses.precision import double
 from modules.diffusion import exact, parameterisation
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.parameterisation import Kind
 from modules.diffusion.schedule import Schedule
 from pages.diffusion.four_views.room import EXACT
@@ -25,7 +25,7 @@ KIND_OF = {name: kind for kind, name in NAMES.items()}
 REACH, CELLS = 2.6, 41  # of the plane, in the model's units
 SHADE = 2.0  # what is drawn in full colour
 
-Say = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]  # x_t (F, ...) and t (F,) -> x̂_0 and ε̂
+Predict = Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]  # x_t (F, ...) and t (F,) -> x̂_0 and ε̂
 
 
 def times(schedule: Schedule) -> list[int]:
@@ -33,28 +33,30 @@ def times(schedule: Schedule) -> list[int]:
     return [1 + i for i in stops(schedule.T)]
 
 
-def said_by(source: str, model: Diffusion) -> Say:
+def predictor(source: str, model: GaussianDiffusion) -> Predict:
     """Who predicts: the data's own score, or the network; in the model's units."""
     if source != EXACT:
         found = model.denoiser()
         return lambda x, t: found(x, t)  # type: ignore[return-value]
-    law, schedule = exact.eight(3 / model.scale, 0.25 / model.scale), model.schedule
+    mixture, schedule = exact.eight(3 / model.scale, 0.25 / model.scale), model.schedule
 
-    def say(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
+    def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         a = schedule.alpha_bar[t]
-        return law.clean(x, a), law.eps(x, a)
+        return mixture.posterior_mean(x, a), mixture.eps(x, a)
 
-    return say
+    return predict
 
 
-def start(model: Diffusion, place: tuple[float, float], drawn: Tensor | None = None, seed: int = 0) -> Tensor:
+def start(
+    model: GaussianDiffusion, place: tuple[float, float], drawn: Tensor | None = None, seed: int = 0
+) -> Tensor:
     """x_t of every frame: one place of the plane, (F, 2), or a picture (8, 8) in [0, 1] under ever more of
     one and the same noise, (F, 1, 8, 8)."""
     t = torch.tensor(times(model.schedule))
     if drawn is None:
         return torch.tensor(place, dtype=torch.float64).expand(len(t), 2)
     noise = torch.randn(1, 8, 8, dtype=torch.float64, generator=torch.Generator().manual_seed(seed))
-    x0 = model.inside(drawn.double()).expand(len(t), 1, 8, 8)
+    x0 = model.preprocess(drawn.double()).expand(len(t), 1, 8, 8)
     return model.schedule.noised(x0, t, noise.expand_as(x0))
 
 
@@ -76,26 +78,26 @@ class Views:
 
 
 @torch.no_grad()
-def views(say: Say, schedule: Schedule, x: Tensor, kind: Kind, error: float, seed: int = 0) -> Views:
+def views(predict: Predict, schedule: Schedule, x: Tensor, kind: Kind, error: float, seed: int = 0) -> Views:
     """The four of x (F, *event) at every time, where the prediction of one `kind` is off by noise of
     deviation `error` a number, the same at every time."""
     t = torch.tensor(times(schedule))
     a = schedule.alpha_bar[t]
     wrong = torch.randn(x[0].shape, dtype=x.dtype, generator=torch.Generator().manual_seed(seed + 1))
-    value = parameterisation.express(*say(x, t), a, kind) + error * wrong
+    value = parameterisation.from_x0_eps(*predict(x, t), a, kind) + error * wrong
     told = {other: parameterisation.convert(value, x, a, kind, other) for other in KINDS}
     size = {other: found.flatten(1).square().mean(1).sqrt() for other, found in told.items()}
     return Views(times(schedule), x, told, size, lost(told["eps"], x, a))
 
 
 def told(
-    source: str, model: Diffusion, place: tuple[float, float], drawing: Tensor | None, seed: int, kind: str,
-    off: float,
+    source: str, model: GaussianDiffusion, place: tuple[float, float], drawing: Tensor | None, seed: int,
+    kind: str, off: float,
 ) -> Views:  # fmt: skip
     """`views` of a place of the plane, or of a drawing, in double precision; `kind` by its name."""
     made = double(model)
     x = start(made, place, drawing, seed)
-    return views(said_by(source, made), made.schedule, x, KIND_OF[kind], off, seed)
+    return views(predictor(source, made), made.schedule, x, KIND_OF[kind], off, seed)
 
 
 def lost(eps: Tensor, x: Tensor, alpha_bar: Tensor) -> float:
@@ -119,11 +121,11 @@ def worst(schedule: Schedule, target: Kind, at: int) -> Kind:
     return max(KINDS, key=lambda kind: float(gain(schedule, kind, target)[at]))
 
 
-def density(eight: Diffusion) -> Tensor:
+def density(eight: GaussianDiffusion) -> Tensor:
     """p_t over the window over its own top at every frame, (F, CELLS, CELLS), row = x_2 upwards."""
-    law = exact.eight(3 / eight.scale, 0.25 / eight.scale)
+    mixture = exact.eight(3 / eight.scale, 0.25 / eight.scale)
     x = plane.corners(REACH, CELLS).flatten(0, 1)
-    maps = [law.log_prob(x, eight.schedule.alpha_bar[t]) for t in times(eight.schedule)]
+    maps = [mixture.log_prob(x, eight.schedule.alpha_bar[t]) for t in times(eight.schedule)]
     return torch.stack([(m - m.max()).exp().reshape(CELLS, CELLS).float() for m in maps])
 
 

@@ -90,16 +90,16 @@ with stage.below:
 
         model, picture = double(weights.load({now.model!r})), {shelf}
         x = lens.start(model, {now.place}, picture, {now.seed})
-        say, kind = lens.said_by({now.source!r}, model), lens.KIND_OF[{now.kind!r}]
-        found = lens.views(say, model.schedule, x, kind, {now.off}, {now.seed})
+        predict, kind = lens.predictor({now.source!r}, model), lens.KIND_OF[{now.kind!r}]
+        found = lens.views(predict, model.schedule, x, kind, {now.off}, {now.seed})
         result = [float(size[{film.at}]) for size in found.size.values()]
         """,
         shows=[float(size[film.at]) for size in found.size.values()],
     )
     ui.source(
         parameterisation.convert,
-        parameterisation.clean_and_noise,
-        parameterisation.express,
+        parameterisation.to_x0_eps,
+        parameterisation.from_x0_eps,
         lens.views,
         references=ROOM.references,
     )

@@ -12,7 +12,7 @@ QUIET = {"width": 3, "color": theme.HIDDEN}
 
 
 def toy(x: Any, sampled: Any, tilted: Any, every: Any) -> dict[str, Any]:
-    """All data (P,), the tilted and the sampled law (F, P)."""
+    """All data (P,), the tilted and the sampled distribution (F, P)."""
     axis = array(x)
     lines = {
         "all data": (array(every), QUIET),
@@ -59,7 +59,7 @@ def by_weight(weights: Any, values: Mapping[str, Any], shown: str, ylabel: str, 
 
 
 def against(weights: Any, sampled: Any, tilted: Any, ylabel: str) -> dict[str, Any]:
-    """A number of both laws against w, with the point at every frame."""
+    """A number of both distributions against w, with the point at every frame."""
     w, p = array(weights), array(sampled)
     data = [
         {"x": w, "y": array(tilted), "name": "tilted", "mode": "lines", "line": DASHED},

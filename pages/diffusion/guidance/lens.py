@@ -1,5 +1,5 @@
-"""Guidance where everything is Gaussian: the law that guided sampling reaches, and the one it is said to;
-and digits by the weight, 8×8 of all classes and 28×28 of one.
+"""Guidance where everything is Gaussian: the distribution that guided sampling reaches, and the one it is
+said to; and digits by the weight, 8×8 of all classes and 28×28 of one.
 
 p(x) = N(0, 1 + s²),  p(x | y = m) = N(m, s²)        tilted: p(x|y)^{1+w} p(x)^{−w}, a Gaussian too
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from modules.convolution.classifier import Classifier
 from modules.diffusion import exact, guidance, parameterisation, samplers
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.noisy_classifier import NoisyClassifier
 from modules.diffusion.schedule import linear
 from pages.diffusion.guidance.room import (
@@ -36,7 +36,7 @@ RIGHT = ["fewer than 20", "20 to 36", "more than 36"]
 
 
 @dataclass(frozen=True)
-class Laws:
+class Distributions:
     """Means and sds by weight, (21,) each: what is sampled, and the tilted density."""
 
     mean: Tensor
@@ -45,8 +45,8 @@ class Laws:
     tilted_sd: Tensor
 
 
-def laws(m: float, s: float, steps: int, led: str) -> Laws:
-    """The flow of the guided denoiser from N(0, 1) is affine, so two starts a weight tell its law.
+def distributions(m: float, s: float, steps: int, led: str) -> Distributions:
+    """The flow of the guided denoiser from N(0, 1) is affine, so two starts a weight tell its distribution.
 
     A classifier leads the unconditional denoiser, 1 + w times; that of CLEAN data takes x_t for a datum.
     """
@@ -58,20 +58,20 @@ def laws(m: float, s: float, steps: int, led: str) -> Laws:
         return torch.where(y[:, None] == 0, one.eps(x, a), every.eps(x, a))
 
     def predict(x: Tensor, t: Tensor) -> Tensor:
-        return guidance.classifier_free(net, x, t, torch.zeros(len(x), dtype=torch.long), 1, w)
+        return guidance.classifier_free_guidance(net, x, t, torch.zeros(len(x), dtype=torch.long), 1, w)
 
     def log_class(x: Tensor, t: Tensor) -> Tensor:  # by Bayes, but for a constant
         a = 1.0 if led == CLEAN else MADE.alpha_bar[t]
         return one.log_prob(x, a) - every.log_prob(x, a)
 
     if led != OPINIONS:
-        predict = guidance.by_classifier(every.denoiser(MADE), log_class, MADE, 1 + w)  # type: ignore[arg-type, assignment]
+        predict = guidance.classifier_guidance(every.denoiser(MADE), log_class, MADE, 1 + w)  # type: ignore[arg-type, assignment]
     start = torch.tensor([[0.0], [1.0]], dtype=torch.float64).repeat(len(WEIGHTS), 1)
     ends = samplers.last(samplers.heun(predict, MADE, start, MADE.times(steps))).reshape(-1, 2)
     w = w[::2]
     precision = (1 + w) / s**2 - w / (1 + s**2)
     tilted = (1 + w) * m / s**2 / precision
-    return Laws(ends[:, 0], (ends[:, 1] - ends[:, 0]).abs(), tilted, precision.rsqrt())
+    return Distributions(ends[:, 0], (ends[:, 1] - ends[:, 0]).abs(), tilted, precision.rsqrt())
 
 
 def grid() -> Tensor:
@@ -84,8 +84,8 @@ def bells(mean: Tensor, sd: Tensor) -> Tensor:
     return torch.exp(-0.5 * z**2) / (sd[:, None] * math.sqrt(2 * math.pi))
 
 
-def captions(found: Laws) -> list[str]:
-    """Both laws, weight by weight."""
+def captions(found: Distributions) -> list[str]:
+    """Both distributions, weight by weight."""
     return [
         f"w = {w:g}: sampled with mean {float(m):.3f} and sd {float(s):.3f}; the tilted density has "
         f"{float(a):.3f} and {float(b):.3f}."
@@ -110,8 +110,8 @@ def equations(led: str, weights: Sequence[float]) -> list[str]:
     ]
 
 
-def notice(found: Laws, at: int, led: str) -> str:
-    """What the law at a weight shows of this way to lead."""
+def notice(found: Distributions, at: int, led: str) -> str:
+    """What the distribution at a weight shows of this way to lead."""
     here = (
         f"its sd is {float(found.sd[at]):.3f} where the tilted density has {float(found.tilted_sd[at]):.3f}. "
     )
@@ -122,13 +122,13 @@ def notice(found: Laws, at: int, led: str) -> str:
         )
     same = (
         "The classifier knows noisy data, so by Bayes its slope is what the two opinions differ by: the same "
-        "law. "
+        "distribution. "
         if led == NOISY
         else ""
     )
     return (
         f"{same}At one noise level the leaned denoiser belongs to p(x|y)^(1+w) p(x)^(−w) of that level, but "
-        f"these laws are no diffusion of one another, so the samples follow another. Here {here}"
+        f"these distributions are no diffusion of one another, so the samples follow another. Here {here}"
     )
 
 
@@ -150,20 +150,22 @@ class Drawn:
     spread: Tensor
 
 
-def led_by(model: Diffusion, classifier: NoisyClassifier, start: Tensor, y: Tensor, s: float) -> Tensor:
+def led_by(
+    model: GaussianDiffusion, classifier: NoisyClassifier, start: Tensor, y: Tensor, s: float
+) -> Tensor:
     """Pictures from noise `start`, (B, 1, H, W): the model is asked for no class and led s times."""
 
     def predict(x: Tensor, t: Tensor) -> Tensor:
         return model.denoiser()(x, t)[1]
 
-    guided = guidance.by_classifier(predict, classifier.log_class(y), model.schedule, s)
-    walk = samplers.ddim(guided, model.schedule, start, model.schedule.times(STEPS), clip=model.clip)
-    return model.outside(samplers.last(walk))
+    guided = guidance.classifier_guidance(predict, classifier.log_class(y), model.schedule, s)
+    trajectory = samplers.ddim(guided, model.schedule, start, model.schedule.times(STEPS), clip=model.clip)
+    return model.postprocess(samplers.last(trajectory))
 
 
 @torch.no_grad()
 def drawing(
-    model: Diffusion, classifier: NoisyClassifier, judge: Classifier, seed: int
+    model: GaussianDiffusion, classifier: NoisyClassifier, judge: Classifier, seed: int
 ) -> Iterator[tuple[float, dict[str, Drawn]]]:
     """COUNT digits for each of LEANS, by each of WAYS."""
     wanted = torch.arange(COUNT) % 10
@@ -171,7 +173,7 @@ def drawing(
     rows: dict[str, list[tuple[Tensor, Tensor, Tensor]]] = {way: [] for way in WAYS}
     for done, w in enumerate(LEANS, 1):
         found = {
-            FREE: model.sample(COUNT, steps=STEPS, guidance=w, seed=seed),
+            FREE: model.sample(COUNT, steps=STEPS, guidance=w, generator=torch.Generator().manual_seed(seed)),
             GUIDED: led_by(model, classifier, start, wanted, 1 + w),
         }
         for way, x in found.items():
@@ -246,19 +248,21 @@ class Rows:
 
 
 @torch.no_grad()
-def rows_of(mnist: Diffusion, referee: Classifier, digit: int, seed: int) -> Iterator[tuple[float, Rows]]:
+def rows_of(
+    mnist: GaussianDiffusion, referee: Classifier, digit: int, seed: int
+) -> Iterator[tuple[float, Rows]]:
     """PER_ROW digits of a class for each of ROW_WEIGHTS by classifier-free guidance, step by step."""
     weights = torch.tensor(ROW_WEIGHTS).repeat_interleave(PER_ROW)
     start = mnist.start(PER_ROW, torch.Generator().manual_seed(seed)).repeat(len(ROW_WEIGHTS), 1, 1, 1)
     times, y = mnist.schedule.times(STEPS), torch.full((len(weights),), digit)
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        said = guidance.classifier_free(mnist.say, x, t, y, mnist.num_classes, weights)
-        return parameterisation.clean_and_noise(said, x, mnist.schedule.level(t), mnist.target)
+        output = guidance.classifier_free_guidance(mnist.prediction, x, t, y, mnist.num_classes, weights)
+        return parameterisation.to_x0_eps(output, x, mnist.schedule.level(t), mnist.target)
 
     frames: list[Tensor] = []
-    for moment in samplers.ddim(predict, mnist.schedule, start, times, clip=mnist.clip):
-        x = mnist.outside(moment.x).clamp(0, 1)
+    for state in samplers.ddim(predict, mnist.schedule, start, times, clip=mnist.clip):
+        x = mnist.postprocess(state.x).clamp(0, 1)
         frames.append(x.reshape(len(ROW_WEIGHTS), PER_ROW, *x.shape[-2:]))
         named = referee.predict(x).argmax(1) if len(frames) == len(times) else y[:0]
         right = (named == digit).reshape(len(ROW_WEIGHTS), -1).sum(1).tolist()

@@ -12,8 +12,8 @@ with stage.rail:
 
 
 def draw_toy() -> None:
-    """Two laws of one dimension, weight by weight."""
-    found, film = ui.compute(lens.laws, now), ui.film_of(now, len(WEIGHTS))
+    """Two distributions of one dimension, weight by weight."""
+    found, film = ui.compute(lens.distributions, now), ui.film_of(now, len(WEIGHTS))
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -22,14 +22,14 @@ def draw_toy() -> None:
             tilted = lens.bells(found.tilted_mean, found.tilted_sd)
             ui.figure(
                 figures.toy(lens.grid(), sampled, tilted, every), key="toy", share=1.0, film=film,
-                alt="Densities: all data, the tilted law, and what guided sampling reaches",
+                alt="Densities: all data, the tilted distribution, and what guided sampling reaches",
             )  # fmt: skip
         with right:
             pairs = {"mean": (found.mean, found.tilted_mean), "sd": (found.sd, found.tilted_sd)}
             for key, (mine, theirs) in pairs.items():
                 ui.figure(
                     figures.against(WEIGHTS, mine, theirs, key), key=key, share=0.5, film=film,
-                    alt=f"{key} of both laws against the weight",
+                    alt=f"{key} of both distributions against the weight",
                 )  # fmt: skip
     with stage.foot:
         film.bar(captions=lens.captions(found), equations=lens.equations(now.led, WEIGHTS))
@@ -52,21 +52,27 @@ def draw_toy() -> None:
             wrong={
                 "narrower": "Guidance narrows by pulling: where w is 0 there is no pull, and below 0 it "
                 "pushes.",
-                "the same": "The guided score is that of the tilted law without noise alone: under noise "
-                "the two part.",
-                "wider": "Under noise guidance pulls harder to the class than the tilted law, not less.",
+                "the same": "The guided score is that of the tilted distribution without noise alone: under "
+                "noise the two part.",
+                "wider": "Under noise guidance pulls harder to the class than the tilted distribution, not "
+                "less.",
             },
             veils=("picture", "equation", "numbers"),
         )
         ui.program(
             f"""
             from pages.diffusion.guidance import lens
-            found = lens.laws({now.m}, {now.s}, {now.steps}, {now.led!r})
+            found = lens.distributions({now.m}, {now.s}, {now.steps}, {now.led!r})
             result = [float(found.mean[{at}]), float(found.sd[{at}]), float(found.tilted_sd[{at}])]
             """,
             shows=[float(found.mean[at]), float(found.sd[at]), float(found.tilted_sd[at])],
         )
-        ui.source(guidance.classifier_free, guidance.by_classifier, lens.laws, references=ROOM.references)
+        ui.source(
+            guidance.classifier_free_guidance,
+            guidance.classifier_guidance,
+            lens.distributions,
+            references=ROOM.references,
+        )
 
 
 def show_digits(found: dict[str, lens.Drawn], film: ui.Film | None = None) -> None:
@@ -132,8 +138,8 @@ def draw_digits() -> None:
             shows=[float(found.right[at]), float(found.spread[at])],
         )
         ui.source(
-            guidance.classifier_free,
-            guidance.by_classifier,
+            guidance.classifier_free_guidance,
+            guidance.classifier_guidance,
             lens.led_by,
             lens.drawing,
             references=ROOM.references,
@@ -192,7 +198,7 @@ def draw_rows() -> None:
             """,
             shows=lens.alike(found)[-1].tolist(),
         )
-        ui.source(guidance.classifier_free, lens.rows_of, references=ROOM.references)
+        ui.source(guidance.classifier_free_guidance, lens.rows_of, references=ROOM.references)
 
 
 if now.view == GAUSSIANS:

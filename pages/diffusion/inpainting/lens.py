@@ -1,8 +1,9 @@
 r"""Completing a digit with a denoiser that never learned to: replacement alone, and with resampling; and a
 Gaussian, of which the right answer is known.
 
-Toy: (x_1, x_2) of variances 1 and correlation ρ, x_1 known. As the known entry is drawn anew after every hop,
-x_2's law is all there is to follow, and it stays Gaussian: each pass takes (mean, variance) to
+Toy: (x_1, x_2) of variances 1 and correlation ρ, x_1 known. As the known entry is drawn anew after every
+    step,
+x_2's distribution is all there is to follow, and it stays Gaussian: each pass takes (mean, variance) to
 
     E ← A_21 √ᾱ_t y + A_22 m,   V ← A_21² (1 − ᾱ_t) + A_22² v + R_22        from x_t to x_p
 
@@ -18,8 +19,8 @@ from torch import Tensor
 
 from modules.convolution.classifier import Classifier
 from modules.diffusion import inpainting
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.inpainting import exact_gaussian
-from modules.diffusion.learned import Diffusion
 from modules.diffusion.schedule import Schedule
 from pages.diffusion.inpainting.room import PASSES
 
@@ -64,7 +65,7 @@ def masks(side: int) -> list[tuple[str, Tensor]]:
 
 
 def completing(
-    model: Diffusion, digit: Tensor | None, missing: Tensor | None, digit28: Tensor | None,
+    model: GaussianDiffusion, digit: Tensor | None, missing: Tensor | None, digit28: Tensor | None,
     missing28: Tensor | None, S: int, r: int, seed: int,
 ) -> Iterator[tuple[float, "Completion"]]:  # fmt: skip
     """`complete` of the digit of the size that the model knows."""
@@ -75,23 +76,23 @@ def completing(
 
 @torch.no_grad()
 def complete(
-    model: Diffusion, digit: Tensor, missing: Tensor, S: int, r: int, seed: int
+    model: GaussianDiffusion, digit: Tensor, missing: Tensor, S: int, r: int, seed: int
 ) -> Iterator[tuple[float, Completion]]:
     """SHOWN completions of a digit where `missing` has ink, in S steps of r passes; the share done, and what
     is there so far."""
     generator = torch.Generator().manual_seed(seed)
     known = missing < 0.5
     chain, times = model.schedule, model.schedule.times(S)
-    hop = inpainting.ancestral_hop(model.denoiser(), chain, clip=model.clip, generator=generator)
+    step = inpainting.ancestral_step(model.denoiser(), chain, clip=model.clip, generator=generator)
     start = model.start(SHOWN, generator)
-    walk = inpainting.inpaint(hop, chain, start, known, model.inside(digit), times, r, generator)
+    trajectory = inpainting.inpaint(step, chain, start, known, model.preprocess(digit), times, r, generator)
     shown: list[int] = []
     noisy, guess = [], []
-    for m in walk:
+    for m in trajectory:
         shown.append(m.t)
-        x = model.outside(m.x)[:, 0]
+        x = model.postprocess(m.x)[:, 0]
         noisy.append(x if m.t else torch.where(known, digit, x))  # units cost a last bit
-        guess.append(model.outside(torch.zeros_like(m.x) if m.x0 is None else m.x0)[:, 0])
+        guess.append(model.postprocess(torch.zeros_like(m.x) if m.x0 is None else m.x0)[:, 0])
         off = float((noisy[-1] - digit)[:, known].abs().max()) if bool(known.any()) else 0.0
         way, guesses = (torch.stack(each).clamp(0, 1) for each in (noisy, guess))
         yield len(shown) / len(times), Completion(list(shown), way, guesses, off, digit, missing)
@@ -121,7 +122,7 @@ def alike(count: int) -> str:
 
 def numbers(found: Completion, passes: int) -> list[dict[str, str]]:
     """What the machine's parts say at each frame: the time, and the calls of the network so far."""
-    whole = (len(found.times) - 2) * passes + 1  # the last hop ends at the data, and is made once
+    whole = (len(found.times) - 2) * passes + 1  # the last step ends at the data, and is made once
     calls = [min(i * passes, whole) for i in range(len(found.times))]
     return [{"xt": f"t = {t}", "net": f"call {n}"} for t, n in zip(found.times, calls, strict=True)]
 
@@ -141,7 +142,7 @@ def captions(found: Completion, passes: int) -> list[str]:
 # --- The toy ----------------------------------------------------------------------------------------
 
 
-Hop = tuple[float, float, float, float, bool]
+StepMap = tuple[float, float, float, float, bool]
 
 
 @dataclass(frozen=True)
@@ -153,8 +154,8 @@ class Toy:
     exact: tuple[float, float]
 
 
-def moments(steps: list[Hop], passes: int) -> tuple[float, float]:
-    """Mean and variance of x_2 when x_1 is put back after every hop, r times a level, but the last once."""
+def moments(steps: list[StepMap], passes: int) -> tuple[float, float]:
+    """Mean and variance of x_2 when x_1 is put back after every step, r times a level, but the last once."""
     m, v = 0.0, 1.0
     for shift, slope, noise, kept, last in steps:
         for left in reversed(range(1 if last else passes)):
@@ -164,8 +165,9 @@ def moments(steps: list[Hop], passes: int) -> tuple[float, float]:
     return m, v
 
 
-def hops(rho: float, value: float) -> list[Hop]:
-    """What every exact hop does to x_2: shift and slope of the mean, noise; then α, and if it is the last."""
+def step_maps(rho: float, value: float) -> list[StepMap]:
+    """What every exact step does to x_2: shift and slope of the mean, noise; then α, and if it is the
+    last."""
     chain, found = Schedule.of_betas(BETAS), []
     covariance = torch.tensor([[1, rho], [rho, 1]], dtype=torch.float64)
     for t in range(chain.T, 0, -1):
@@ -177,8 +179,8 @@ def hops(rho: float, value: float) -> list[Hop]:
 
 
 def toy(rho: float, value: float) -> Toy:
-    """The law reached for each of PASSES, and p(x_2 | x_1)."""
-    steps = hops(rho, value)
+    """The distribution reached for each of PASSES, and p(x_2 | x_1)."""
+    steps = step_maps(rho, value)
     found = torch.tensor([moments(steps, r) for r in PASSES], dtype=torch.float64)
     return Toy(found[:, 0], found[:, 1], (rho * value, 1 - rho**2))
 
@@ -200,7 +202,7 @@ def bells(mean: Tensor, variance: Tensor) -> Tensor:
 
 
 def toy_captions(found: Toy) -> list[str]:
-    """Both laws, one sentence for each number of passes."""
+    """Both distributions, one sentence for each number of passes."""
     m, v = found.exact
     return [
         f"r = {r}: x₂ has mean {float(a):.4f} and variance {float(b):.4f}; exact are {m:.4f} and {v:.4f}."

@@ -12,7 +12,7 @@ with stage.rail:
 
 
 def draw_toy() -> None:
-    """The law that is reached in two dimensions, by the number of passes."""
+    """The distribution that is reached in two dimensions, by the number of passes."""
     found, film = ui.compute(lens.toy, now), ui.film_of(now, len(PASSES))
     at, passes = film.at, PASSES[film.at]
     with stage.picture:
@@ -122,7 +122,7 @@ def draw_digit() -> None:
             """,
             shows=float(found.noisy[-1].mean()),
         )
-        ui.source(inpainting.inpaint, inpainting.ancestral_hop, references=ROOM.references)
+        ui.source(inpainting.inpaint, inpainting.ancestral_step, references=ROOM.references)
 
 
 if now.view == DIGIT:

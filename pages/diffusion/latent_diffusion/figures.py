@@ -13,12 +13,12 @@ from pages.diffusion.latent_diffusion.lens import MEASURES, Table
 COLORS = [theme.OUTPUT, theme.INPUT, theme.GREEN, theme.ATTENTION]
 
 
-def clouds(data: Any, prior: Any, walk: Any, i: int, j: int, reach: float) -> dict[str, Any]:
+def clouds(data: Any, prior: Any, trajectory: Any, i: int, j: int, reach: float) -> dict[str, Any]:
     """Codes (N, K) of digits and of N(0, I), and of diffusion (F, N, K): dimensions i and j."""
     parts = {
         "N(0, I)": (prior[:, [i, j]], theme.INPUT),
         "digits": (data[:, [i, j]], theme.HIDDEN),
-        "diffusion": (per_frame(walk[..., [i, j]]), theme.OUTPUT),
+        "diffusion": (per_frame(trajectory[..., [i, j]]), theme.OUTPUT),
     }
     looks = {name: {"size": 6, "color": color, "opacity": 0.65} for name, (_, color) in parts.items()}
     names = f"code, dimension {i + 1}", f"dimension {j + 1}"

@@ -17,8 +17,8 @@ from torch.utils.flop_counter import FlopCounterMode
 from lab.lenses import stock, verdicts
 from lab.lenses.diffusion import classes
 from modules.convolution.classifier import Classifier
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.latent import LatentDDPM
-from modules.diffusion.learned import Diffusion
 
 WAYS = ["decoder of N(0, I)", "latent diffusion", "diffusion of pixels"]
 SHOWN, CLOUD, SURE = 12, 300, 0.9
@@ -45,7 +45,9 @@ class Draws:
 
 
 @torch.no_grad()
-def draws(latent: LatentDDPM, pixels: Diffusion, wanted: int | None, w: float, S: int, seed: int) -> Draws:
+def draws(
+    latent: LatentDDPM, pixels: GaussianDiffusion, wanted: int | None, w: float, S: int, seed: int
+) -> Draws:
     """What each way says the digits are, at every step."""
     noise = torch.randn(SHOWN, *latent.code_shape, generator=torch.Generator().manual_seed(seed))
     prior = latent.autoencoder.decode(noise).reshape(SHOWN, 8, 8)
@@ -53,10 +55,12 @@ def draws(latent: LatentDDPM, pixels: Diffusion, wanted: int | None, w: float, S
     for model in (latent, pixels):
         generator = torch.Generator().manual_seed(seed)
         y = classes(model, SHOWN, wanted, w)
-        walk = model.walk(model.start(SHOWN, generator), S, 0.0, y, w, generator)
+        trajectory = model.trajectory(
+            model.start(SHOWN, generator), y=y, generator=generator, steps=S, guidance=w
+        )
         found = []
-        for m in walk:
-            guess = model.outside(m.x if m.x0 is None else m.x0)
+        for m in trajectory:
+            guess = model.postprocess(m.x if m.x0 is None else m.x0)
             shown = latent.autoencoder.decode(guess) if model is latent else guess
             found.append(shown.reshape(SHOWN, 8, 8))
             times.append(m.t)
@@ -84,7 +88,7 @@ def work(call: Callable[[], Any]) -> int:
     return counter.get_total_flops() // 2
 
 
-def costs(latent: LatentDDPM, pixels: Diffusion, w: float, S: int) -> list[int]:
+def costs(latent: LatentDDPM, pixels: GaussianDiffusion, w: float, S: int) -> list[int]:
     """Multiply-adds of one digit, by WAYS; guidance asks the network about two."""
     t, two = torch.tensor([500]), 2 if w else 1
     decoder = work(lambda: latent.autoencoder.decode(torch.zeros(1, *latent.code_shape)))
@@ -127,7 +131,7 @@ class Clouds:
 
     data: Tensor
     prior: Tensor
-    walk: Tensor
+    trajectory: Tensor
     times: list[int]
 
 
@@ -138,28 +142,29 @@ def clouds(latent: LatentDDPM, S: int, seed: int) -> Clouds:
     generator = torch.Generator().manual_seed(seed)
     noise = latent.start(CLOUD, generator)
     codes = latent.autoencoder.sample_posterior(x, noise[None]).z[0]
-    y = latent.classes(CLOUD, None, 0.0)
-    moments = list(latent.walk(latent.start(CLOUD, generator), S, 0.0, y, 0.0, generator))
-    walk = torch.stack([latent.outside(m.x) for m in moments])
-    return Clouds(codes, latent.start(CLOUD, generator), walk, [m.t for m in moments])
+    y = latent.classes(CLOUD)
+    states = list(latent.trajectory(latent.start(CLOUD, generator), y=y, generator=generator, steps=S))
+    trajectory = torch.stack([latent.postprocess(m.x) for m in states])
+    return Clouds(codes, latent.start(CLOUD, generator), trajectory, [m.t for m in states])
 
 
 @dataclass(frozen=True)
 class Apart:
     """
     Attributes:
-        walk, prior: energy distances of the clouds from the digits' codes, those of the walk by frame.
+        trajectory, prior: energy distances of the clouds from the digits' codes, those of the trajectory by
+            frame.
     """
 
     clouds: Clouds
-    walk: list[float]
+    trajectory: list[float]
     prior: float
 
 
 def apart(latent: LatentDDPM, S: int, seed: int) -> Apart:
     """The clouds, and how far they are from the digits' codes."""
     found = clouds(latent, S, seed)
-    off = [distance(found.data, cloud) for cloud in found.walk]
+    off = [distance(found.data, cloud) for cloud in found.trajectory]
     return Apart(found, off, distance(found.data, found.prior))
 
 
@@ -183,7 +188,7 @@ class Table:
 
 
 @torch.no_grad()
-def measured(model: Diffusion, referee: Classifier, knob: str) -> Iterator[tuple[float, Table]]:
+def measured(model: GaussianDiffusion, referee: Classifier, knob: str) -> Iterator[tuple[float, Table]]:
     """SEEDS times DRAWN digits for every value of one knob; the others are S = 20, η = 0, w = 0."""
     known, values = verdicts.known(referee, verdicts.digits("train")), VARY[knob]
     wanted = torch.arange(DRAWN) % 10
@@ -192,7 +197,9 @@ def measured(model: Diffusion, referee: Classifier, knob: str) -> Iterator[tuple
         runs = []
         for seed in range(SEEDS):
             knobs: dict[str, Any] = {"steps": 20} | {knob: int(value) if knob == "steps" else value}
-            x = model.sample(DRAWN, seed=seed, **knobs).reshape(DRAWN, 8, 8)
+            x = model.sample(DRAWN, generator=torch.Generator().manual_seed(seed), **knobs).reshape(
+                DRAWN, 8, 8
+            )
             named = referee.predict(x.clamp(0, 1)[:, None]).argmax(1)
             v = verdicts.judge(referee, known, verdicts.black_and_white({"data": {}}, x), 3)
             right = float((named == wanted).double().mean())

@@ -1,4 +1,4 @@
-"""Latent diffusion: the law of a VAE's codes, learned, beside N(0, I) and diffusion of pixels."""
+"""Latent diffusion: the distribution of a VAE's codes, learned, beside N(0, I) and diffusion of pixels."""
 
 from lab import ui
 from lab.lenses.diffusion import SAID
@@ -61,12 +61,12 @@ def draw_digits() -> None:
 def draw_codes() -> None:
     """Where codes lie."""
     apart = ui.compute(lens.apart, now)
-    found, off, prior = apart.clouds, apart.walk, apart.prior
+    found, off, prior = apart.clouds, apart.trajectory, apart.prior
     film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
     with stage.picture:
         ui.figure(
-            figures.clouds(found.data, found.prior, found.walk, now.i - 1, now.j - 1, 4.0), key="clouds",
-            share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
+            figures.clouds(found.data, found.prior, found.trajectory, now.i - 1, now.j - 1, 4.0),
+            key="clouds", share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
         )  # fmt: skip
     with stage.foot:
         says = [{"xt": f"t = {t}", "guess": f"Δ {o:.2f}"} for t, o in zip(found.times, off, strict=True)]
@@ -79,8 +79,8 @@ def draw_codes() -> None:
         )
     with stage.below:
         ui.notice(
-            "The distance is taken in all eight dimensions; of draws of one law it scatters about 0. "
-            "The VAE's KL has a weight of 0.1 alone, so its "
+            "The distance is taken in all eight dimensions; of draws of one distribution it scatters about "
+            "0. The VAE's KL has a weight of 0.1 alone, so its "
             f"codes need not fill N(0, I): this is {prior:.3f} from them, the codes that diffusion draws "
             f"{off[-1]:.3f}. " + SAID
         )
@@ -90,8 +90,8 @@ def draw_codes() -> None:
             "diffusion" if off[film.at] < prior else "N(0, I)",
             f"Energy distance {off[film.at]:.3f} against {prior:.3f}.",
             wrong={
-                "diffusion": "The walk starts from noise: so far its cloud is no nearer than N(0, I) is.",
-                "N(0, I)": "The KL had a small weight: codes of digits need not fill N(0, I), and the walk "
+                "diffusion": "It starts from noise: so far its cloud is no nearer than N(0, I) is.",
+                "N(0, I)": "The KL had a small weight: codes of digits need not fill N(0, I), and diffusion "
                 "knows them.",
             },
             veils=("picture", "equation"),
@@ -102,7 +102,7 @@ def draw_codes() -> None:
             from pages.diffusion.latent_diffusion import lens
 
             found = lens.clouds(weights.load({now.latent!r}), {now.S}, {now.seed})
-            result = lens.distance(found.data, found.walk[{film.at}])
+            result = lens.distance(found.data, found.trajectory[{film.at}])
             """,
             shows=off[film.at],
         )

@@ -16,7 +16,8 @@ from torch import Tensor
 from lab.lenses import drawing, latent
 from lab.lenses.diffusion import digits
 from modules.diffusion import inversion, samplers
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
+from modules.noise import normal_like
 from pages.diffusion.latent_noise.room import SIZES
 
 PLACES = {8: 11, 28: 7}  # of a walk, by the size of its pictures: large ones stand seven in a row
@@ -65,7 +66,7 @@ def shelf(side: int, first: str) -> list[tuple[str, Tensor]]:
     return [*known[at:], *known[:at]]
 
 
-def walks(model: Diffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Walks:
+def walks(model: GaussianDiffusion, a: Tensor, b: Tensor, steps: int, level: int, seed: int) -> Walks:
     """From picture a to b (S, S) by three ways."""
     return with_mix(coded(model, a, b, steps), mixed(model, a, b, steps, level, seed))
 
@@ -76,13 +77,13 @@ def with_mix(found: Walks, mix: Tensor) -> Walks:
 
 
 @torch.no_grad()
-def coded(model: Diffusion, first: Tensor, second: Tensor, steps: int) -> Walks:
+def coded(model: GaussianDiffusion, first: Tensor, second: Tensor, steps: int) -> Walks:
     """The two ways through codes alone: no level and no seed is in them."""
     ends = torch.stack([first, second])[:, None]
-    z, s = model.encode(ends, steps), torch.linspace(0, 1, PLACES[len(first)])
+    z, s = model.encode(ends, steps=steps), torch.linspace(0, 1, PLACES[len(first)])
     start, end = (code.expand(len(s), *code.shape) for code in z)
     arc, line = inversion.slerp(start, end, s), torch.lerp(start, end, s[:, None, None, None])
-    decoded = model.decode(torch.cat([arc, line]), steps).unflatten(0, (2, -1))
+    decoded = model.decode(torch.cat([arc, line]), steps=steps).unflatten(0, (2, -1))
     u, v = z.flatten(1)
     cosine = torch.nn.functional.cosine_similarity(u, v, dim=0).clamp(-1, 1)
     return Walks(
@@ -95,15 +96,17 @@ def coded(model: Diffusion, first: Tensor, second: Tensor, steps: int) -> Walks:
 
 
 @torch.no_grad()
-def mixed(model: Diffusion, first: Tensor, second: Tensor, steps: int, level: int, seed: int) -> Tensor:
+def mixed(
+    model: GaussianDiffusion, first: Tensor, second: Tensor, steps: int, level: int, seed: int
+) -> Tensor:
     """Pixels mixed, put under noise of a level and denoised again: (W, S, S)."""
     s = torch.linspace(0, 1, PLACES[len(first)])
     pixels = torch.lerp(first[None, None], second[None, None], s[:, None, None, None])
     generator = torch.Generator().manual_seed(seed)
-    noise = samplers.gaussian(pixels[:1], generator).expand_as(pixels)  # one for all: what differs is the mix
-    start = model.schedule.noised(model.inside(pixels), torch.full((len(s),), level), noise)
-    walk = model.walk(start, min(steps, level), 1.0, None, 0.0, generator, level)
-    return model.outside(samplers.last(walk))[:, 0].clamp(0, 1)
+    noise = normal_like(pixels[:1], generator).expand_as(pixels)  # one for all: what differs is the mix
+    start = model.schedule.noised(model.preprocess(pixels), torch.full((len(s),), level), noise)
+    trajectory = model.trajectory(start, generator=generator, steps=min(steps, level), eta=1.0, start=level)
+    return model.postprocess(samplers.last(trajectory))[:, 0].clamp(0, 1)
 
 
 def contrast(pictures: Tensor) -> Tensor:
@@ -167,13 +170,13 @@ class Trip:
 
 
 @torch.no_grad()
-def trip(model: Diffusion, first: Tensor, second: Tensor) -> Iterator[tuple[float, Trip]]:
+def trip(model: GaussianDiffusion, first: Tensor, second: Tensor) -> Iterator[tuple[float, Trip]]:
     """Up and down in S steps, for each of SIZES."""
     ends = torch.stack([first, second])[:, None]
     back, codes = [], []
     for done, steps in enumerate(SIZES, 1):
-        codes.append(model.encode(ends, steps))
-        back.append(model.decode(codes[-1], steps))
+        codes.append(model.encode(ends, steps=steps))
+        back.append(model.decode(codes[-1], steps=steps))
         found = torch.stack(back)
         yield (
             done / len(SIZES),

@@ -4,7 +4,7 @@ from lab import ui
 from lab.lenses import latent
 from lab.lenses.diffusion import SAID
 from modules.diffusion import inversion
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from pages.diffusion.latent_noise import figures, lens
 from pages.diffusion.latent_noise.room import ROOM, SIZES, WALK, large
 
@@ -134,7 +134,9 @@ def draw_trip() -> None:
         """,
             shows=float(found.error[film.at]),
         )
-        ui.source(inversion.invert, Diffusion.encode, Diffusion.decode, references=ROOM.references)
+        ui.source(
+            inversion.invert, GaussianDiffusion.encode, GaussianDiffusion.decode, references=ROOM.references
+        )
 
 
 if now.view == WALK:

@@ -5,7 +5,7 @@ from the nearest of those points.
 
 is the best denoiser there is on n points alone: nothing is left to learn, and it draws the points themselves.
 
-Shapes: points (n, D) and samples (N, D) in data units; D = 2 or 64; F moments of a walk.
+Shapes: points (n, D) and samples (N, D) in data units; D = 2 or 64; F states of a trajectory.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from lab.lenses import stock
 from lab.lenses.diffusion import stops
 from modules.diffusion import samplers
 from modules.diffusion.exact import Denoiser
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import Schedule
 from pages.diffusion.memorise.room import DIGITS, EXACT, NETWORK, PLANE
 
@@ -33,7 +33,8 @@ COPY = 1 / 3  # of the distance to the second nearest: Yoon et al.
 
 @cache
 def splits(data: str) -> tuple[Tensor, Tensor]:
-    """The network's own training points, and others of the same law that it has not seen; (·, D) float64."""
+    """The network's own training points, and others of the same distribution that it has not seen; (·, D)
+    float64."""
 
     def some(split: str) -> Tensor:
         if data == DIGITS:
@@ -49,7 +50,8 @@ def points(data: str, n: int) -> Tensor:
 
 
 def best(schedule: Schedule, training: Tensor) -> Denoiser:
-    """The exact denoiser of the empirical law of `training` (n, D), in a model's units: x̂_0 and ε̂."""
+    """The exact denoiser of the empirical distribution of `training` (n, D), in a model's units: x̂_0 and
+    ε̂."""
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
         a = schedule.alpha_bar[t][:, None]
@@ -62,7 +64,7 @@ def best(schedule: Schedule, training: Tensor) -> Denoiser:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Trajectory:
     """
     Attributes:
         times: t of each frame.
@@ -78,33 +80,33 @@ class Walk:
 
 
 def times(T: int) -> list[int]:
-    """From T to 1 by squares, and 0: the last hops are short, as the exact score turns sharply there."""
+    """From T to 1 by squares, and 0: the last steps are short, as the exact score turns sharply there."""
     return sorted({0, *(1 + round((T - 1) * (i / STEPS) ** 2) for i in range(STEPS + 1))}, reverse=True)
 
 
 @torch.no_grad()
-def walk(model: Diffusion, data: str, n: int | None, seed: int) -> Walk:
+def trajectory(model: GaussianDiffusion, data: str, n: int | None, seed: int) -> Trajectory:
     """DDIM from a seed's noise with the exact score of the first n training points, or None: with the
     network. The noise is the same for both."""
     count, schedule = COUNT[data], model.schedule
     generator = torch.Generator().manual_seed(seed)
     x = torch.randn(count, *model.event_shape, dtype=torch.float64, generator=generator)
-    predict = single(model) if n is None else best(schedule, model.inside(points(data, n)))
-    moments = list(samplers.ddim(predict, schedule, x, times(schedule.T), clip=model.clip))
+    predict = single(model) if n is None else best(schedule, model.preprocess(points(data, n)))
+    states = list(samplers.ddim(predict, schedule, x, times(schedule.T), clip=model.clip))
     shown = slice(None) if data == PLANE else slice(SHOWN)
-    kept = [moments[i] for i in stops(len(moments))]
+    kept = [states[i] for i in stops(len(states))]
     nothing = splits(data)[0].mean(0).expand(count, -1)
-    guess = [nothing if m.x0 is None else model.outside(m.x0).flatten(1) for m in kept]
-    way = [model.outside(m.x).flatten(1) for m in kept]
-    return Walk([m.t for m in kept], torch.stack(way)[:, shown], torch.stack(guess)[:, shown], way[-1])
+    guess = [nothing if m.x0 is None else model.postprocess(m.x0).flatten(1) for m in kept]
+    way = [model.postprocess(m.x).flatten(1) for m in kept]
+    return Trajectory([m.t for m in kept], torch.stack(way)[:, shown], torch.stack(guess)[:, shown], way[-1])
 
 
-def by_network(model: Diffusion, data: str, seed: int) -> Walk:
-    """The network's walk."""
-    return walk(model, data, None, seed)
+def by_network(model: GaussianDiffusion, data: str, seed: int) -> Trajectory:
+    """The network's trajectory."""
+    return trajectory(model, data, None, seed)
 
 
-def single(model: Diffusion) -> Denoiser:
+def single(model: GaussianDiffusion) -> Denoiser:
     """The network, asked in its own precision."""
     found = model.denoiser()
 
@@ -145,8 +147,8 @@ def judged(ends: dict[str, Tensor], training: Tensor) -> Found:
     )
 
 
-def compared(exact: Walk, network: Walk, data: str, n: int) -> Found:
-    """The ends of both walks, and as many held-out data, against the first n training points."""
+def compared(exact: Trajectory, network: Trajectory, data: str, n: int) -> Found:
+    """The ends of both trajectories, and as many held-out data, against the first n training points."""
     held = splits(data)[1][: COUNT[data]]
     return judged({EXACT: exact.ends, NETWORK: network.ends, HELD: held}, points(data, n))
 
@@ -162,12 +164,12 @@ def histogram(found: Found) -> tuple[Tensor, dict[str, Tensor]]:
     return edges, share
 
 
-def beside(found: Walk, training: Tensor) -> Tensor:
+def beside(found: Trajectory, training: Tensor) -> Tensor:
     """The training points nearest to each frame's guess, (F, SHOWN, D)."""
     return training[nearest(found.guess, training)[1]]
 
 
-def captions(found: Walk, training: Tensor) -> list[str]:
+def captions(found: Trajectory, training: Tensor) -> list[str]:
     """How far the guesses are from the training points."""
     near = nearest(found.guess, training)[0][..., 0].median(-1).values
     first = [f"t = {found.times[0]}: noise; nothing has been asked yet."]

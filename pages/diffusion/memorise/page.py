@@ -11,9 +11,9 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-walks = {EXACT: ui.compute(lens.walk, now), NETWORK: ui.compute(lens.by_network, now)}
-training, run = lens.points(now.data, now.n), walks[now.source]
-found = lens.compared(walks[EXACT], walks[NETWORK], now.data, now.n)
+trajectories = {EXACT: ui.compute(lens.trajectory, now), NETWORK: ui.compute(lens.by_network, now)}
+training, run = lens.points(now.data, now.n), trajectories[now.source]
+found = lens.compared(trajectories[EXACT], trajectories[NETWORK], now.data, now.n)
 film = ui.film_of(now, len(run.times), values=range(len(run.times)), names=run.times)
 
 with stage.picture:
@@ -82,10 +82,12 @@ with stage.below:
         from pages.diffusion.memorise import lens
 
         model = weights.load({now.model!r})
-        walks = [lens.walk(model, {now.data!r}, n, {now.seed}) for n in ({now.n}, None)]
-        found = lens.compared(*walks, {now.data!r}, {now.n})
+        trajectories = [lens.trajectory(model, {now.data!r}, n, {now.seed}) for n in ({now.n}, None)]
+        found = lens.compared(*trajectories, {now.data!r}, {now.n})
         result = list(found.copies.values()) + [found.middle(name) for name in lens.NAMES]
         """,
         shows=[*found.copies.values(), *(found.middle(name) for name in lens.NAMES)],
     )
-    ui.source(lens.best, exact.Mixture.clean, samplers.ddim, lens.walk, references=ROOM.references)
+    ui.source(
+        lens.best, exact.Mixture.posterior_mean, samplers.ddim, lens.trajectory, references=ROOM.references
+    )

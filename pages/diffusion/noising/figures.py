@@ -15,15 +15,15 @@ def drawing(pictures: Any) -> dict[str, Any]:
     return turning(basic.image(pictures[0], scale="diverging", zmin=-REACH, zmax=REACH), z=pictures)
 
 
-def pixel(edges: Any, histogram: Any, law: Any) -> dict[str, Any]:
-    """Draws of a pixel and their law (F, B) in the same bins, and N(0, 1), where all of them end."""
+def pixel(edges: Any, histogram: Any, distribution: Any) -> dict[str, Any]:
+    """Draws of a pixel and their distribution (F, B) in the same bins, and N(0, 1), where all of them end."""
     e = array(edges)
     middle = (e[1:] + e[:-1]) / 2
     normal = array((-0.5 * edges[:-1].add(float(e[1] - e[0]) / 2).square()).exp() / math.sqrt(2 * math.pi))
     fill = {"color": theme.fade(theme.INPUT, 0.6), "line": {"width": 0}}
     bars = {"type": "bar", "name": "draws", "width": float(e[1] - e[0]), "hoverinfo": "x+y", "marker": fill}
     lines = {
-        "law": (per_frame(law), {"color": theme.OUTPUT, "width": 4, "shape": "hvh"}),
+        "law": (per_frame(distribution), {"color": theme.OUTPUT, "width": 4, "shape": "hvh"}),
         "N(0, 1)": (normal, {"color": theme.HIDDEN, "width": 3, "dash": "dash"}),
     }
     data: list[dict[str, Any]] = [bars | {"x": middle, "y": per_frame(histogram)}]

@@ -1,8 +1,9 @@
-"""A drawing on its way into noise, by single steps of the chain or at once, and the law of one of its pixels.
+"""A drawing on its way into noise, by single steps of the chain or at once, and the distribution of one of
+its pixels.
 
     x_t = √α_t x_{t−1} + √β_t ε_t  one step after the other;      x_t = √ᾱ_t x_0 + √(1 − ᾱ_t) ε  at once
 
-Both have the law N(√ᾱ_t x_0, 1 − ᾱ_t).
+Both have the distribution N(√ᾱ_t x_0, 1 − ᾱ_t).
 Shapes: a drawing (S, S) in [−1, 1]; F frames; DRAWS chains of a pixel.
 """
 
@@ -31,7 +32,8 @@ class Story:
         times: t of each frame.
         pictures: (F, S, S).
         mean, deviation: (F,) of one pixel's DRAWS.
-        histogram: (F, B) its density in the bins of EDGES. law: (F, B) N(√ᾱ x_0, 1 − ᾱ) in the same bins.
+        histogram: (F, B) its density in the bins of EDGES. distribution: (F, B) N(√ᾱ x_0, 1 − ᾱ) in the same
+            bins.
     """
 
     times: list[int]
@@ -39,7 +41,7 @@ class Story:
     mean: Tensor
     deviation: Tensor
     histogram: Tensor
-    law: Tensor
+    distribution: Tensor
 
 
 def times(chain: Schedule) -> list[int]:
@@ -97,7 +99,7 @@ def captions(told: Story, chain: Schedule) -> list[str]:
 
 
 def equations(chain: Schedule, pixel: float) -> list[str]:
-    """The pixel's law with its numbers, LaTeX."""
+    """The pixel's distribution with its numbers, LaTeX."""
     found = []
     for t in times(chain):
         a = float(chain.alpha_bar[t])

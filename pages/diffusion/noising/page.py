@@ -1,4 +1,4 @@
-"""Noising: the reader's drawing on its way into noise, and the law of one of its pixels."""
+"""Noising: the reader's drawing on its way into noise, and the distribution of one of its pixels."""
 
 from lab import ui
 from lab.lenses.diffusion import SAID
@@ -23,8 +23,9 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.pixel(lens.EDGES, told.histogram, told.law), key="pixel-law", share=1.0, film=film,
-            alt="Histogram of one pixel under noise, its law, and the standard normal",
+            figures.pixel(lens.EDGES, told.histogram, told.distribution),
+            key="pixel-law", share=1.0, film=film,
+            alt="Histogram of one pixel under noise, its distribution, and the standard normal",
         )  # fmt: skip
 with stage.foot:
     film.bar(captions=lens.captions(told, chain), equations=lens.equations(chain, now.pixel))

@@ -10,7 +10,7 @@ from torch import Tensor
 from datamodules import points
 from lab.lenses import plane, quadrature
 from modules.diffusion import exact, ode_likelihood, sde
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from pages.diffusion.ode_likelihood.room import EIGHT_NET, EQUATIONS, MOONS_NET, TWO
 
 REACH, CELLS, CLOUD, FRAMES = 4.5, 61, 500, 31
@@ -24,7 +24,7 @@ GRID, FINER = 41, 3  # cells of the integral, each way; points in one in which t
 class Source:
     """
     Attributes:
-        truth: the data's law in the model's units; None where no formula is known.
+        truth: the data's distribution in the model's units; None where no formula is known.
         scale: data = scale × model.
         since: the time whose density is meant.
         precision: of the numbers.
@@ -44,9 +44,9 @@ def two() -> exact.Mixture:
     return exact.Mixture(torch.tensor([[-1.5, -0.5], [1.5, 0.5]]), shape, [0.6, 0.4])
 
 
-def named(name: str, last: float, model: Diffusion | None = None, kind: str = EQUATIONS[0]) -> Source:
+def named(name: str, last: float, model: GaussianDiffusion | None = None, kind: str = EQUATIONS[0]) -> Source:
     """A score by the name of its source; `last` is β at the end, `model` the network's."""
-    equation = sde.VP(last=last, sub=kind == EQUATIONS[1])
+    equation = sde.VP(beta_max=last, sub=kind == EQUATIONS[1])
     if model is None:
         truth = two() if name == TWO else exact.eight()
         return Source(equation, sde.exact_score(equation, truth), truth, 1.0, 0.0, torch.float64)
@@ -158,7 +158,7 @@ class Found:
 
 
 def followed(
-    source: str, model: Diffusion | None, last: float, kind: str, point: tuple[float, float],
+    source: str, model: GaussianDiffusion | None, last: float, kind: str, point: tuple[float, float],
     tolerance: float, probes: int,
 ) -> Found:  # fmt: skip
     """A point's way by the score of a source."""

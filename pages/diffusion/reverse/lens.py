@@ -1,4 +1,5 @@
-"""From noise to data, eight Gaussians: the same walk with the exact score and with a trained network."""
+"""From noise to data, eight Gaussians: the same trajectory with the exact score and with a trained
+network."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -11,7 +12,7 @@ from lab.lenses.eight import NEAR, near, start, truth
 from lab.lenses.precision import double
 from modules.diffusion import langevin, samplers
 from modules.diffusion.exact import Denoiser
-from modules.diffusion.learned import Diffusion
+from modules.diffusion.gaussian_diffusion import GaussianDiffusion
 from modules.diffusion.schedule import Schedule
 
 MEND = 0.2  # of the corrector: Langevin's step over 1 − ᾱ
@@ -37,7 +38,7 @@ class Run:
 def ride(
     predict: Denoiser, schedule: Schedule, scale: float, sampler: str, steps: int, eta: float, seed: int
 ) -> Run:
-    """The walk from `start(seed)`, at most 41 moments of it."""
+    """The trajectory from `start(seed)`, at most 41 states of it."""
     x, times, calls = start(seed), schedule.times(steps), 0
 
     def counted(x: Tensor, t: Tensor) -> Tensor | tuple[Tensor, Tensor]:
@@ -47,20 +48,20 @@ def ride(
 
     generator = torch.Generator().manual_seed(seed + 1)
     if sampler == "Heun":
-        walk = samplers.heun(counted, schedule, x, times)
+        trajectory = samplers.heun(counted, schedule, x, times)
     elif sampler == "DPM++":
-        walk = samplers.dpm_solver(counted, schedule, x, times)
+        trajectory = samplers.dpm_solver(counted, schedule, x, times)
     elif sampler == "corrected":
-        walk = langevin.predictor_corrector(counted, schedule, x, times, 1, MEND, generator)
+        trajectory = langevin.predictor_corrector(counted, schedule, x, times, 1, MEND, generator)
     else:
-        walk = samplers.ddim(counted, schedule, x, times, eta, generator=generator)
-    moments = [(moment, calls) for moment in walk]
-    kept, asked = zip(*(moments[i] for i in stops(len(moments))), strict=True)
+        trajectory = samplers.ddim(counted, schedule, x, times, eta, generator=generator)
+    states = [(state, calls) for state in trajectory]
+    kept, asked = zip(*(states[i] for i in stops(len(states))), strict=True)
     cloud = scale * torch.stack([m.x for m in kept])
     return Run([m.t for m in kept], cloud, near(cloud), list(asked))
 
 
-def both(model: Diffusion, sampler: str, steps: int, eta: float, seed: int) -> dict[str, Run]:
+def both(model: GaussianDiffusion, sampler: str, steps: int, eta: float, seed: int) -> dict[str, Run]:
     """With the exact score and with the network, from the same noise."""
     sources = {"exact": truth(model.scale).denoiser(model.schedule), "network": model.denoiser()}
     return {
@@ -69,7 +70,7 @@ def both(model: Diffusion, sampler: str, steps: int, eta: float, seed: int) -> d
     }
 
 
-def rides(model: Diffusion, sampler: str, S: int, noise: float, seed: int) -> dict[str, Run]:
+def rides(model: GaussianDiffusion, sampler: str, S: int, noise: float, seed: int) -> dict[str, Run]:
     """`both`, in double precision."""
     return both(double(model), sampler, S, noise, seed)
 

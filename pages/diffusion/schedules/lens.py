@@ -21,7 +21,7 @@ def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[flo
     if kind == "own":
         found = through(bars, T)
     else:
-        found = schedule.linear(T, last=top) if kind == "linear" else schedule.cosine(T, s)
+        found = schedule.linear(T, beta_end=top) if kind == "linear" else schedule.cosine(T, s)
     return schedule.zero_terminal(found) if zero else found
 
 

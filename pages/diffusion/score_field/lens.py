@@ -30,15 +30,15 @@ def truth(name: str, share: float) -> exact.Mixture:
     return two(share) if name == TWO else exact.eight()
 
 
-def blurred(law: exact.Mixture, sigma: float) -> tuple[float, float]:
-    """r and ᾱ for which p ∗ N(0, σ²) is the law of r x_t."""
+def blurred(mixture: exact.Mixture, sigma: float) -> tuple[float, float]:
+    """r and ᾱ for which p ∗ N(0, σ²) is the distribution of r x_t."""
     return math.sqrt(1 + sigma**2), 1 / (1 + sigma**2)
 
 
-def exact_score(law: exact.Mixture) -> Score:
+def exact_score(mixture: exact.Mixture) -> Score:
     def score(x: Tensor, sigma: float) -> Tensor:
-        r, a = blurred(law, sigma)
-        return (law.score(x / r, a) / r).to(x)
+        r, a = blurred(mixture, sigma)
+        return (mixture.score(x / r, a) / r).to(x)
 
     return score
 
@@ -78,7 +78,7 @@ class Run:
 
 
 @torch.no_grad()
-def run(score: Score, law: exact.Mixture, annealed: bool, steps: int, step: float, seed: int) -> Run:
+def run(score: Score, mixture: exact.Mixture, annealed: bool, steps: int, step: float, seed: int) -> Run:
     """Langevin from the cloud: LEVELS · `steps` steps, all at σ_L, of size `step` · 0.1; or `steps` at each
     level, of size `step` · σ²."""
     x, generator = start(seed), torch.Generator().manual_seed(seed + 1)
@@ -89,31 +89,31 @@ def run(score: Score, law: exact.Mixture, annealed: bool, steps: int, step: floa
         for part in range(each):
             count = steps * (part + 1) // each - steps * part // each
             if annealed:
-                walk = annealed_langevin(score, x, [level], step, count, generator=generator)
+                trajectory = annealed_langevin(score, x, [level], step, count, generator=generator)
             else:
-                walk = langevin(lambda y: score(y, LAST), x, 0.1 * step, count, generator=generator)
-            x = samplers.last(walk)
+                trajectory = langevin(lambda y: score(y, LAST), x, 0.1 * step, count, generator=generator)
+            x = samplers.last(trajectory)
             cloud.append(x)
             levels.append(level)
     seen = torch.stack(cloud)
-    off = torch.cdist(seen, law.means.expand(len(seen), -1, -1))
-    share = torch.nn.functional.one_hot(off.argmin(-1), len(law.means)).double().mean(1)
-    within = off.amin(-1) < NEAR * math.sqrt(float(law.spread[0, 0]) + LAST**2)
+    off = torch.cdist(seen, mixture.means.expand(len(seen), -1, -1))
+    share = torch.nn.functional.one_hot(off.argmin(-1), len(mixture.means)).double().mean(1)
+    within = off.amin(-1) < NEAR * math.sqrt(float(mixture.variances[0, 0]) + LAST**2)
     return Run(seen, levels, share, within.double().mean(1))
 
 
-def off_shares(found: Run, law: exact.Mixture) -> Tensor:
+def off_shares(found: Run, mixture: exact.Mixture) -> Tensor:
     """½ Σ_k |share − w_k| of each frame, (FRAMES,)."""
-    return 0.5 * (found.shares - law.log_weights.exp()).abs().sum(1)
+    return 0.5 * (found.shares - mixture.log_weights.exp()).abs().sum(1)
 
 
-def density(law: exact.Mixture, levels: list[float]) -> Tensor:
+def density(mixture: exact.Mixture, levels: list[float]) -> Tensor:
     """p ∗ N(0, σ²) at every frame over its own top, (F, CELLS, CELLS), row = x_2 upwards."""
     x = plane.corners(REACH, CELLS).flatten(0, 1)
     maps = {}
     for sigma in set(levels):
-        r, a = blurred(law, sigma)
-        values = law.log_prob(x / r, a).exp()
+        r, a = blurred(mixture, sigma)
+        values = mixture.log_prob(x / r, a).exp()
         maps[sigma] = (values / values.max()).reshape(CELLS, CELLS).float()
     return torch.stack([maps[s] for s in levels])
 
@@ -131,12 +131,12 @@ def arrows(score: Score, levels: list[float]) -> tuple[Tensor, Tensor]:
     return feet, torch.stack([tips[s] for s in levels])
 
 
-def score_error(score: Score, law: exact.Mixture, sigma: float) -> float:
+def score_error(score: Score, mixture: exact.Mixture, sigma: float) -> float:
     """σ² E‖s − ∇ log p‖² / 2 at points of p ∗ N(0, σ²)."""
     generator = torch.Generator().manual_seed(7)
-    x, _ = law.draw(1000, generator)
+    x, _ = mixture.draw(1000, generator)
     x = x + sigma * torch.randn(x.shape, dtype=torch.float64, generator=generator)
-    gap = score(x, sigma) - exact_score(law)(x, sigma)
+    gap = score(x, sigma) - exact_score(mixture)(x, sigma)
     return sigma**2 * float(gap.square().mean())
 
 
@@ -159,16 +159,18 @@ def led(
     source: str, share: float, annealed: bool, steps: int, size: float, seed: int, model: ScoreModel | None
 ) -> Led:
     """Particles led by the score of a source, and what is drawn with them."""
-    law = truth(source, share)
+    mixture = truth(source, share)
     score = score_of(source, share, model)
-    found = run(score, law, annealed, steps, size, seed)
-    return Led(found, density(law, found.levels), *arrows(score, found.levels), score_error(score, law, LAST))
+    found = run(score, mixture, annealed, steps, size, seed)
+    return Led(
+        found, density(mixture, found.levels), *arrows(score, found.levels), score_error(score, mixture, LAST)
+    )
 
 
-def captions(found: Run, law: exact.Mixture) -> list[str]:
+def captions(found: Run, mixture: exact.Mixture) -> list[str]:
     """Where the particles are."""
     return [
         f"Noise σ = {s:.2f}: {100 * float(n):.0f} % lie near a mode; shares of the modes are off by "
         f"{float(o):.2f}."
-        for s, n, o in zip(found.levels, found.near, off_shares(found, law), strict=True)
+        for s, n, o in zip(found.levels, found.near, off_shares(found, mixture), strict=True)
     ]

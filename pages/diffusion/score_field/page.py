@@ -11,7 +11,7 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-law, found = lens.truth(now.source, now.share), ui.compute(lens.led, now)
+mixture, found = lens.truth(now.source, now.share), ui.compute(lens.led, now)
 run = found.run
 film = ui.film_of(now, lens.FRAMES, names=[f"{s:.2f}" for s in run.levels])
 
@@ -24,7 +24,7 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.shares(run.shares, law.log_weights.exp()), key="shares", share=1.0, film=film,
+            figures.shares(run.shares, mixture.log_weights.exp()), key="shares", share=1.0, film=film,
             alt="Share of the particles nearest to each mode, and the modes' weights",
         )  # fmt: skip
 with stage.foot:
@@ -32,9 +32,9 @@ with stage.foot:
         lit = ["xt", *[["net", "said", "next"]] * (film.count - 1)]
         says = [{"xt": f"σ = {s:.2f}"} for s in run.levels]
         ui.machine(now.model, film=film, lit=lit, says=says)
-    film.bar(captions=lens.captions(run, law))
+    film.bar(captions=lens.captions(run, mixture))
 stage.equation(r"x \leftarrow x + \eta\, \nabla \log p_\sigma(x) + \sqrt{2\eta}\, z")
-off = float(lens.off_shares(run, law)[-1])
+off = float(lens.off_shares(run, mixture)[-1])
 if not now.model:
     stage.metrics(
         {"Shares off by, at the end": f"{off:.3f}", "Near a mode, at the end": f"{float(run.near[-1]):.3f}"}
@@ -67,10 +67,10 @@ with stage.below:
         from lab import weights
         from pages.diffusion.score_field import lens
 
-        law = lens.truth({now.source!r}, {now.share})
+        mixture = lens.truth({now.source!r}, {now.share})
         score = lens.score_of({now.source!r}, {now.share}, {network})
-        run = lens.run(score, law, {now.annealed}, {now.steps}, {now.size}, {now.seed})
-        result = [float(lens.off_shares(run, law)[-1]), float(run.near[-1])]
+        run = lens.run(score, mixture, {now.annealed}, {now.steps}, {now.size}, {now.seed})
+        result = [float(lens.off_shares(run, mixture)[-1]), float(run.near[-1])]
         """,
         shows=[off, float(run.near[-1])],
     )

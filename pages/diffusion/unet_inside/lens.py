@@ -10,7 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.diffusion import parameterisation, samplers
+from modules.diffusion import parameterisation
+from modules.noise import normal_like
 from modules.transformer.attention import record_attention
 from pages.diffusion.unet_inside.room import NUMBERS, TIMES
 
@@ -23,9 +24,9 @@ def noisy(model: Any, digit: Tensor, seed: int, draws: int = 1) -> tuple[Tensor,
     """The digit at all TIMES, the noise of a draw the same at each: x (draws · F, 1, S, S) and t."""
     generator = torch.Generator().manual_seed(seed)
     shape = tuple(model.event_shape)
-    eps = samplers.gaussian(torch.empty(draws, 1, *shape), generator).expand(draws, len(TIMES), *shape)
+    eps = normal_like(torch.empty(draws, 1, *shape), generator).expand(draws, len(TIMES), *shape)
     t = torch.tensor(TIMES).expand(draws, len(TIMES)).flatten()
-    x0 = model.inside(digit).expand(len(t), *shape)
+    x0 = model.preprocess(digit).expand(len(t), *shape)
     return model.schedule.noised(x0, t, eps.flatten(0, 1)), t
 
 
@@ -55,14 +56,14 @@ def look(model: Any, digit: Tensor, shown: str, seed: int) -> Inside:
         return h
 
     found = model.net(x, t, None, keep)
-    x0, _ = parameterisation.clean_and_noise(found, x, model.schedule.alpha_bar[t], model.target)
+    x0, _ = parameterisation.to_x0_eps(found, x, model.schedule.alpha_bar[t], model.target)
     maps = seen[shown]
     return Inside(pictured(model, x), pictured(model, x0), maps[:, :MAPS], maps.shape[1])
 
 
 def pictured(model: Any, x: Tensor) -> Tensor:
     """(N, 1, S, S) in the model's units as pictures (N, S, S)."""
-    return model.outside(x)[:, 0].clamp(0, 1)  # type: ignore[no-any-return]
+    return model.postprocess(x)[:, 0].clamp(0, 1)  # type: ignore[no-any-return]
 
 
 def scaled(maps: Tensor) -> Tensor:
@@ -90,9 +91,9 @@ def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
         return torch.zeros_like(h) if name in off else h
 
     pictures, errors = [], []
-    for watch in (lambda name, h: h, drop):
-        said = model.net(x, t, None, watch)
-        x0, _ = parameterisation.clean_and_noise(said, x, model.schedule.alpha_bar[t], model.target)
+    for hook in (lambda name, h: h, drop):
+        output = model.net(x, t, None, hook)
+        x0, _ = parameterisation.to_x0_eps(output, x, model.schedule.alpha_bar[t], model.target)
         guess = pictured(model, x0).unflatten(0, (DRAWS, len(TIMES)))
         pictures.append(guess[0])
         errors.append((guess - digit).abs().mean((0, 2, 3)))
@@ -133,8 +134,8 @@ def reads(model: Any, digit: Tensor, row: int, column: int, seed: int) -> Tensor
     x, t = noisy(model, digit, seed, DRAWS)
     with torch.enable_grad():
         x = x.detach().requires_grad_()
-        said = model.net(x, t, None)
-        x0, _ = parameterisation.clean_and_noise(said, x, model.schedule.alpha_bar[t], model.target)
+        output = model.net(x, t, None)
+        x0, _ = parameterisation.to_x0_eps(output, x, model.schedule.alpha_bar[t], model.target)
         (slope,) = torch.autograd.grad(x0[:, 0, row, column].sum(), x)
     size = slope[:, 0].abs().unflatten(0, (DRAWS, len(TIMES))).mean(0)
     return size / size.sum((1, 2), keepdim=True)

@@ -75,8 +75,8 @@ def shape(
     assert picture is not None  # one of the two is shown
     x, t = noisy(model, picture, seed)
     whole = watched(model, x, t, ())[1]
-    said, seen = watched(model, x, t, zeroed)
-    x0, noise = parameterisation.clean_and_noise(said, x, model.schedule.alpha_bar[t], model.target)
+    output, seen = watched(model, x, t, zeroed)
+    x0, noise = parameterisation.to_x0_eps(output, x, model.schedule.alpha_bar[t], model.target)
     side = seen["first"].shape[-1]
     stages = {name: stage(h, whole[name], side) for name, h in seen.items() if "skip" not in name}
     skips = sorted(name for name in seen if "skip" in name)
@@ -96,11 +96,11 @@ def watched(model: Any, x: Tensor, t: Tensor, zeroed: Collection[str]) -> tuple[
     """The network's answer, and what each of its stages and skips gave."""
     seen: dict[str, Tensor] = {}
 
-    def watch(name: str, h: Tensor) -> Tensor:
+    def hook(name: str, h: Tensor) -> Tensor:
         seen[name] = torch.zeros_like(h) if name in zeroed else h
         return seen[name]
 
-    return model.net(x, t, None, watch), seen
+    return model.net(x, t, None, hook), seen
 
 
 def stage(h: Tensor, whole: Tensor, side: int) -> Stage:

@@ -1,4 +1,4 @@
-"""A U-Net that is watched: what is seen, and that watching changes nothing unless it says so."""
+"""Hooks of a U-Net: what they see, and that they change only what they return otherwise."""
 
 import torch
 from torch import Tensor
@@ -33,7 +33,7 @@ def test_every_stage_and_skip_is_seen_once_and_nothing_changes() -> None:
     assert torch.equal(seen["skip 0"], seen["first"]) and seen["middle 1"].shape == (3, 16, 4, 4)
 
 
-def test_what_a_watcher_returns_is_gone_on_with() -> None:
+def test_what_a_hook_returns_goes_on() -> None:
     net, x = built()
     with torch.no_grad():
         whole = net(x)
