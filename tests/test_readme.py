@@ -1,4 +1,5 @@
-"""The README is true: its commands run, its snippets work, its model can be added as it says."""
+"""What is written for readers is true: commands of README, CONTRIBUTING and ARCHITECTURE run, snippets work,
+files that are named exist, and the example model can be added as CONTRIBUTING says."""
 
 import os
 import re
@@ -9,31 +10,39 @@ import sys
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from lab.__main__ import main
 from lab.bench import BENCHES, timing
 from lab.experiments import catalog
 
 ROOT = Path(__file__).resolve().parents[1]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+DOCUMENTS = {
+    name: (ROOT / name).read_text(encoding="utf-8")
+    for name in ("README.md", "CONTRIBUTING.md", "ARCHITECTURE.md")
+}
+README = DOCUMENTS["README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-BLOCKS = [(language, text) for language, text in FENCE.findall(README)]
-OUTSIDE = FENCE.sub("", README)
+BLOCKS = {name: FENCE.findall(text) for name, text in DOCUMENTS.items()}  # (language, text) each
+SPANS = {name: re.findall(r"`([^`\n]+)`", FENCE.sub("", text)) for name, text in DOCUMENTS.items()}
+BOUND = 1800  # words of the README, tables and all
 RESULTS = ("README.md", "lab/zoo/README.md")
 
 
-def commands() -> list[str]:
-    """Every `lab …` and `make …` of the README: lines of its shell blocks, and spans in its text."""
-    lines = [line for language, text in BLOCKS if language == "bash" for line in text.splitlines()]
-    found = [*lines, *re.findall(r"`((?:lab|make)(?: [^`]*)?)`", OUTSIDE)]
+def commands(document: str | None = None) -> list[str]:
+    """Every `lab …` and `make …` of a document, or of all: lines of shell blocks, and spans in the text."""
+    found = []
+    for name in [document] if document else DOCUMENTS:
+        found += [line for language, text in BLOCKS[name] if language == "bash" for line in text.splitlines()]
+        found += [span for span in SPANS[name] if re.match(r"(?:lab|make)(?: |$)", span)]
     plain = [line.split("  #")[0].strip() for line in found]
     return list(dict.fromkeys(line for line in plain if line))
 
 
 def files() -> dict[str, str]:
-    """Snippets that begin with the path of the file they are."""
+    """Snippets of CONTRIBUTING that begin with the path of the file they are."""
     named = {}
-    for _, text in BLOCKS:
+    for _, text in BLOCKS["CONTRIBUTING.md"]:
         if match := re.match(r"# ([\w/\-]+\.(?:py|yaml))\n", text):
             named[match[1]] = text
     return named
@@ -58,34 +67,67 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_readme_shows_what_it_promises() -> None:
-    kinds = {command.split()[0] for command in commands()}
-    assert kinds == {"lab", "make"}
-    assert {"make app", "make test"} <= set(commands())
-    shown = {command.split()[1] for command in commands() if command.startswith("lab ")}
+    said = commands("README.md")
+    assert {command.split()[0] for command in said} == {"lab", "make"}
+    assert {"make app", "make test"} <= set(said)
+    shown = {command.split()[1] for command in said if command.startswith("lab ")}
     from lab.commands import COMMANDS
 
     assert shown <= set(COMMANDS)
     assert {"list", "fit", "test", "sample", "data", "results", "bench", "app"} <= shown
 
 
-def test_every_link_to_a_file_leads_somewhere() -> None:
-    targets = re.findall(r"\]\((?!https?://)([^)#]+)\)", README)
-    assert ".github/dashboard.png" in targets
+def test_the_readme_is_short() -> None:
+    assert len(README.split()) <= BOUND
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_to_a_file_leads_somewhere(name: str) -> None:
+    targets = re.findall(r"\]\((?!https?://)([^)#]+)\)", DOCUMENTS[name])
     missing = [target for target in targets if not (ROOT / target).is_file()]
-    assert not missing
+    assert targets and not missing
+
+
+def test_every_path_that_is_named_exists() -> None:
+    floors = ("app.py", "lab/", "modules/", "datamodules/", "pages/", "tests/")
+    spans = {span for found in SPANS.values() for span in found}
+    named = {span for span in spans if span.startswith(floors) and re.fullmatch(r"[\w./-]+", span)}
+    assert len(named) > 20 and not [path for path in named if not (ROOT / path).exists()]
+
+
+def test_pictures_are_small() -> None:
+    pictures = re.findall(r"!\[[^\]]{20,}\]\(([^)]+)\)", README)
+    assert len(pictures) == 2
+    for picture in pictures:
+        assert (ROOT / picture).stat().st_size <= 150_000
+        with Image.open(ROOT / picture) as image:
+            assert image.size == (1280, 720)
+
+
+def test_the_words_of_the_house_have_a_sentence_each() -> None:
+    text = DOCUMENTS["ARCHITECTURE.md"]
+    words = re.findall(r"^- \*\*([^*]+)\*\*: [^.]+.*\.$", text[text.index("## Words") :], re.MULTILINE)
+    assert {
+        "Zoo", "Card", "Trace", "Scene", "Film", "Stage", "Poster", "Machine", "Room", "Lens", "Contracts",
+        "Check", "Experiment", "ladj", "Generate, normalize", "Lecture", "Handout",
+    } <= set(words)  # fmt: skip
+    assert len(words) >= 20
 
 
 @pytest.mark.parametrize("command", [c for c in commands() if c.startswith("make ")])
 def test_make_commands_are_in_the_makefile(command: str) -> None:
-    _, target = command.split()
+    _, target, *settings = command.split()
     if shutil.which("make") is None:
         text = (ROOT / "Makefile").read_text()
         assert re.search(rf"^{target}:", text, re.MULTILINE)
         return
-    result = subprocess.run(["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True)
+    result = subprocess.run(
+        ["make", "--dry-run", target, *settings], cwd=ROOT, capture_output=True, text=True
+    )
     assert result.returncode == 0, result.stderr
-    wanted = {"app": "lab app", "test": "pytest"}[target]
+    wanted = {"app": "lab app", "test": "pytest", "soak": "LEVEL=soak", "docs": "pdoc"}[target]
     assert wanted in result.stdout
+    assert all(value in result.stdout for value in (setting.partition("=")[2] for setting in settings))
 
 
 # What is added so that a command of the README ends soon; the command itself stays as written.
@@ -97,7 +139,7 @@ SHORT = {
 
 
 def lab_commands() -> list[str]:
-    """The `lab` commands in the README's order; those on the README's own example have their own test."""
+    """The `lab` commands in their order; those on the example that is added have their own test."""
     run_elsewhere = ("<", "stencil")
     found = [c for c in commands() if c.startswith("lab ") and c != "lab fit"]
     return [c for c in found if not any(word in c for word in run_elsewhere)]
@@ -147,7 +189,7 @@ def test_the_tables_of_results_are_what_the_cards_say(place: Path, monkeypatch: 
 
 
 def test_the_tree_is_the_tree() -> None:
-    tree = next(text for language, text in BLOCKS if language == "" and "pages/" in text)
+    tree = next(text for language, text in BLOCKS["README.md"] if language == "" and "pages/" in text)
     for line in tree.splitlines():
         for name in line.split("  ")[0].split(", "):
             assert (ROOT / name.split("<")[0]).exists(), name
@@ -156,9 +198,10 @@ def test_the_tree_is_the_tree() -> None:
 def test_library_snippet_runs(
     place: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    snippets = [t for language, t in BLOCKS if language == "python" and not t.startswith("# ")]
+    snippets = [text for language, text in BLOCKS["README.md"] if language == "python"]
     assert len(snippets) == 1
     monkeypatch.chdir(place)
+    monkeypatch.syspath_prepend(ROOT / "lab" / "face")  # as it is installed
     exec(compile(snippets[0], "README.md", "exec"), {})
     printed = capfd.readouterr().out
     assert printed.count("tensor(") == 2 and "nan" not in printed
@@ -175,6 +218,7 @@ path, *lines = sys.argv[1:]
 for line in lines:
     assert main(shlex.split(line)) == 0, line
 assert pytest.main(["-c", "pyproject.toml", "tests/autoregressive"]) == 0
+assert pytest.main(["-c", "pyproject.toml", "tests/test_members.py", "-k", "Stencil"]) == 0
 page = AppTest.from_file(path, default_timeout=60).run()
 assert not page.exception, page.exception
 assert not page.warning and not page.error
@@ -188,16 +232,28 @@ assert not page.exception and not page.warning
 
 
 @pytest.mark.heavy
-def test_the_example_model_can_be_added_as_the_readme_says(tmp_path: Path) -> None:
-    """All six files in a copy of the project: trained, sampled, tested, and its page opened."""
+def test_the_example_model_can_be_added_as_contributing_says(tmp_path: Path) -> None:
+    """All six files and the row in a copy of the project: trained, sampled, tested, and its page opened."""
     project = tmp_path / "project"
     skip = shutil.ignore_patterns("zoo", "__pycache__")
     for folder in ("lab", "modules", "datamodules", "pages"):
         shutil.copytree(ROOT / folder, project / folder, ignore=skip)
     (project / "tests").mkdir()
-    for file in ("app.py", "pyproject.toml", "tests/contracts.py", "tests/conftest.py"):
+    shared = (
+        "contracts.py",
+        "conftest.py",
+        "processor.py",
+        "members.py",
+        "test_members.py",
+    )
+    for file in ("app.py", "pyproject.toml", *(f"tests/{name}" for name in shared)):
         shutil.copy(ROOT / file, project / file)
     written = files()
+    row = next(text for _, text in BLOCKS["CONTRIBUTING.md"] if text.startswith("# a row of MEMBERS"))
+    table = project / "tests/members.py"
+    begin = "MEMBERS: dict[str, list[Member]] = {\n"
+    assert begin in table.read_text(encoding="utf-8")
+    table.write_text(table.read_text(encoding="utf-8").replace(begin, begin + row), encoding="utf-8")
     assert [path.split("/")[0] for path in written] == ["modules", "lab", "tests", "pages", "pages", "pages"]
     for path, text in written.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
