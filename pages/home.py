@@ -234,5 +234,6 @@ with stage.below:
     ui.notice(
         "Every model here was trained by one command, `lab fit <experiment>`, and has a card with its data, "
         "settings and test results: **Models** shows them. **Train** starts a run of your own, which then "
-        "stands beside these. Every control is part of the link: copy it and others see the same."
+        "stands beside these. **Teaching with it** has the rooms of each family in order, and a lecture. "
+        "Every control is part of the link: copy it and others see the same."
     )

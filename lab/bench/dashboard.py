@@ -298,14 +298,14 @@ def measure(quick: bool = False, only: str = "") -> list[Row]:
     if executable is None:
         return [Row("dashboard", "all pages", NAN, note=NEEDS)]
     from lab.ui import pages
+    from lab.ui.navigation.menu import FIRST
 
     rows = [] if only else [timed("Rooms", "read all that they declare", rooms_read(quick), "< 0.3 s")]
     with server() as served, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         reader = Reader(browser.new_context(viewport={"width": 1280, "height": 720}).new_page(), served)
         reader.open("")  # what a browser loads once
-        own = [("Home", ""), ("Models", "models"), ("Train", "train")]
-        for title, path in [*own, *((page.title, page.url) for page in pages())]:
+        for title, path in [*FIRST.items(), *((page.title, page.url) for page in pages())]:
             if only in path:
                 rows += rows_of(reader, title, path, quick)
         browser.close()

@@ -38,6 +38,7 @@ from lab.ui.models.loading import (
     trained,
 )
 from lab.ui.navigation.menu import course_map, page_link, pages, tile
+from lab.ui.navigation.teaching import course, families, hour, lecture_link
 from lab.ui.page.blocks import check, equation, notice, program, source, stop, wait
 from lab.ui.page.stage import guard, scene, stage
 from lab.ui.rooms.room import compute, film_of, moved, read
@@ -60,12 +61,13 @@ rerun, warning = st.rerun, st.warning
 __all__ = [
     "Beside", "Film", "Kind", "Rewind", "Tile", "action", "ahead", "ask_password", "beginning",
     "browser_keys", "button", "button_figure", "cached", "caption", "card", "cell", "cells", "check",
-    "choice", "clickable", "code", "columns", "compute", "container", "course_map", "divider", "draw",
-    "equation", "expander", "experiment", "figure", "film", "film_of", "folder", "found", "found_ahead",
-    "gate", "guard", "held_text", "history", "ink", "job", "json", "language_model", "language_models",
-    "live", "load", "machine", "markdown", "metric", "moved", "near", "next_token_model",
-    "notice", "number", "page_link", "pages", "program", "read", "read_history", "recipe", "reel", "rerun",
-    "rewind", "samples", "scene", "select", "selected_cell", "selection", "set_values", "setting", "slider",
-    "source", "spelled", "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "unlocked",
-    "upload", "wait", "wall", "warning", "write",
+    "choice", "clickable", "code", "columns", "compute", "container", "course", "course_map", "divider",
+    "draw", "equation", "expander", "experiment", "families", "figure", "film", "film_of", "folder",
+    "found", "found_ahead", "gate", "guard", "held_text", "history", "hour", "ink", "job", "json",
+    "language_model", "language_models", "lecture_link", "live", "load", "machine", "markdown", "metric",
+    "moved", "near", "next_token_model", "notice", "number", "page_link", "pages", "program", "read",
+    "read_history", "recipe", "reel", "rerun", "rewind", "samples", "scene", "select", "selected_cell",
+    "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop", "table",
+    "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "wall", "warning",
+    "write",
 ]  # fmt: skip

@@ -58,7 +58,7 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
         if options.all:
-            for page in ("", "models", "train", *(p.url for p in ui.pages())):
+            for page in ("", "teaching", "models", "train", *(p.url for p in ui.pages())):
                 for width, scheme in ((1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")):
                     out = options.all / f"{page or 'home'}-{width}-{scheme}.png"
                     shoot(browser, dashboard, page, out, width, scheme, height=None)

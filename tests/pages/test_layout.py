@@ -12,7 +12,7 @@ from lab import ui
 
 pytestmark = pytest.mark.browser
 
-PATHS = ["", "models", "train", *(page.url for page in ui.pages())]
+PATHS = ["", "teaching", "models", "train", *(page.url for page in ui.pages())]
 # Pages whose picture has two thirds of the width
 FAMILIES = ("transformer", "convolution", "graph", "adversarial", "diffusion")
 PICTURED = [path for path in PATHS if path.split("-")[0] in FAMILIES]

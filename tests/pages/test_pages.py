@@ -117,7 +117,7 @@ def test_pages_are_found() -> None:
     """What the menu offers is what lies on disk."""
     topics = {p.path for p in ui.pages()}
     assert topics == {page_path(topic) for topic in TOPICS if "/" in topic}
-    assert {"home", "models", "train"} == {topic for topic in TOPICS if "/" not in topic}
+    assert {"home", "teaching", "models", "train"} == {topic for topic in TOPICS if "/" not in topic}
     assert all(p.title and p.idea for p in ui.pages())
     assert len({p.url for p in ui.pages()}) == len(topics)
 

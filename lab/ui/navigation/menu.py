@@ -30,7 +30,7 @@ from lab.ui.rooms.room import ahead
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ROOT / "pages"
 LINES = dict(zip(FAMILIES, (*CATEGORIES, "#5E7F2E"), strict=True))  # each family's colour, in menu and map
-FIRST = {"Home": "", "Models": "models", "Train": "train"}  # title -> url
+FIRST = {"Home": "", "Teaching with it": "teaching", "Models": "models", "Train": "train"}  # title -> url
 HERE = Path(__file__).parent
 mount_menu, mount_map = (
     component(name, *((HERE / f"{name}.{part}").read_text(encoding="utf-8") for part in ("html", "css")))
@@ -163,7 +163,7 @@ def parsed(path: Path) -> ast.Module | None:
 
 def navigation() -> StreamlitPage:
     """The page that is open; the menu of all pages stands in the sidebar."""
-    scripts = {"": PAGES / "home.py", "models": PAGES / "models.py", "train": PAGES / "train.py"}
+    scripts = {url: PAGES / f"{url or 'home'}.py" for url in FIRST.values()}
     first = [
         st.Page(script(scripts[url]), title=title, url_path=url or None, default=not url)
         for title, url in FIRST.items()

@@ -30,19 +30,26 @@ COMMAND = re.compile(r"\\([A-Za-z]+)")
 CONTROLS = ("slider", "choice", "number", "toggle", "text", "draw", "experiment", "film")
 
 
+NOTHING: dict[str, list[str]] = {kind: [] for kind in ("words", "symbols", "models", "references")}
+TEACHING = {
+    "url": "teaching", "title": "Teaching with it", "family": "",
+    "idea": "Of each family the rooms in order, the lecture, and what to try before the hour",
+    "terms": ["course", "curriculum", "lecture", "syllabus", "teaching"], **NOTHING,
+}  # fmt: skip
+
+
 def index() -> list[dict[str, Any]]:
     """One entry a page: url, title, family, idea, and lists of terms, words, symbols, models and references;
-    and one a lecture, which says its minutes."""
+    one a lecture, which says its minutes; and the page on teaching."""
     found = [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
-    return [*found, *(talk(said) for said in lectures())]
+    return [*found, *(talk(said) for said in lectures()), TEACHING]
 
 
 def talk(said: dict[str, Any]) -> dict[str, Any]:
     """What can be found of a lecture (of `navigation.lectures`)."""
-    nothing: dict[str, list[str]] = {kind: [] for kind in ("words", "symbols", "models", "references")}
     return {
         "url": said["link"], "title": said["title"], "family": "", "minutes": said["minutes"],
-        "idea": f"Lecture, {said['minutes']} minutes, {said['scenes']} scenes", "terms": [], **nothing,
+        "idea": f"Lecture, {said['minutes']} minutes, {said['scenes']} scenes", "terms": [], **NOTHING,
     }  # fmt: skip
 
 

@@ -24,7 +24,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Route
 
 from lab.experiments import runs_folder
-from lab.ui.navigation.menu import MOVED, pages
+from lab.ui.navigation.menu import FIRST, MOVED, pages
 from lab.ui.session import access
 
 LONGEST = 8192  # bytes of a link
@@ -167,7 +167,7 @@ def judge(link: str) -> str:
     # Only what a browser writes into its address line: no spaces, backslashes or ends of lines.
     if not re.fullmatch(r"/[\w-]*(\?[!-\[\]-~]*)?", link, re.ASCII) or "#" in link:
         raise NotOurs("A short link leads to a page of this dashboard: a path and a query, no more.")
-    known = {"", "models", "train", *MOVED, *(page.url for page in pages())}
+    known = {*FIRST.values(), *MOVED, *(page.url for page in pages())}
     if (page := link[1:].partition("?")[0]) not in known:
         raise NotOurs(f"This dashboard has no page {page[:60]}.")
     return link

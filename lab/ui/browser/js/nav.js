@@ -35,7 +35,7 @@ export default function ({data, parentElement}) {
   show(nav);
 }
 
-// Home, Models and Train, and under them the lectures and the families.
+// Home and the pages beside it, and under them the lectures and the families.
 function grow(nav, {first, lectures, families}) {
   const page = ([title, url]) => {
     const a = make("a", {textContent: title});
