@@ -1,7 +1,7 @@
 """Flows as densities: kinds of layers by depth, tables of measurements, levels and noise of small pictures.
 
     depth     additive, affine and spline couplings of equal depth on two shapes in the plane: nats above the
-              entropy of the law, which is known
+              entropy of the distribution, which is known
     tables    breast cancer, wine and irises of scikit-learn, standardized: −log p of held-out rows by the
               fitted Gaussian, by affine and spline couplings and by MAF, stopped by validation
     pictures  Glow of the 8 × 8 digits with one scale and with two, with uniform and with variational noise,

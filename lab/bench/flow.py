@@ -194,7 +194,7 @@ def distilled(quick: bool) -> list[Row]:
 def calls(
     distribution: Callable[[], Any], parameters: list[Tensor], x: Tensor
 ) -> dict[str, Callable[[], Any]]:
-    """What is timed, for anything that gives a torch distribution."""
+    """Calls to be timed, for anything that gives a torch distribution."""
     optimizer = torch.optim.Adam(parameters)
 
     @torch.no_grad()

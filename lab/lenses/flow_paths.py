@@ -1,4 +1,4 @@
-"""Where a trained flow of the plane takes a grid and a cloud, layer by layer.
+"""Paths of a grid and a cloud through a trained flow of the plane, layer by layer.
 
 Shapes: points (N, 2); paths (L + 1, N, 2), from the base to the data.
 """

@@ -18,12 +18,12 @@ WHITE = 16  # the highest grey level of the small digits
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a Glow of the small digits."""
+    """True for a Glow of the small digits."""
     return any_size(entry) and entry.datamodule == "datamodules.digits.Digits"
 
 
 def any_size(entry: Experiment) -> bool:
-    """Whether it is a Glow of all digits, small ones or MNIST's."""
+    """True for a Glow of all digits, small ones or MNIST's."""
     sides = {"datamodules.digits.Digits": SIDE, "datamodules.mnist.MNIST": 28}
     return (
         surfaces.is_a(entry, Glow)
@@ -65,7 +65,7 @@ def log_prob(model: Glow, x: Tensor, draws: int = 4) -> Tensor:
 
 
 def bits_of(model: Glow, log_p: float) -> float:
-    """Bits a pixel."""
+    """Bits per pixel."""
     return float(bits_per_dim(torch.tensor(log_p, dtype=torch.float64), model.event_dim))
 
 

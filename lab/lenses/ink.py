@@ -42,15 +42,15 @@ def examples(side: int) -> list[tuple[str, Tensor]]:
 
 
 def entropy(picture: Tensor) -> float:
-    """Of the density that a drawing (S, S) is, in nats: −Σ w log(w / area of a pixel)."""
+    """Entropy of the density that a drawing (S, S) is, in nats: −Σ w log(w / area of a pixel)."""
     share = (picture / picture.sum()).flatten().double()
     area = (2 * REACH / len(picture)) ** 2
     return float(torch.special.entr(share).sum()) + math.log(area)
 
 
 @dataclass(frozen=True)
-class Law:
-    """Where the points come from: a shape by name, or a drawing, rows of ink in [0, 1]."""
+class Distribution:
+    """Distribution of points of the plane: a shape by name, or a drawing, rows of ink in [0, 1]."""
 
     name: str
     drawing: tuple[tuple[float, ...], ...] = ()
@@ -67,5 +67,5 @@ class Law:
 
     @property
     def entropy(self) -> float | None:
-        """In nats; None where it is not known."""
+        """Differential entropy in nats; None where it is not known."""
         return entropy(torch.tensor(self.drawing)) if self.name == OWN else points.ENTROPY.get(self.name)

@@ -39,7 +39,7 @@ Span = tuple[int, int]  # first and last input position, both included
 
 @dataclass(frozen=True)
 class Window:
-    """What a convolution or pooling reads along one axis."""
+    """Window that a convolution or pooling reads along one axis."""
 
     kernel: int = 1
     stride: int = 1
@@ -136,7 +136,7 @@ def _count(position: Tensor, n: int) -> Tensor:
 
 @singledispatch
 def connectivity(layer: nn.Module, n: Sequence[int], outputs: Sequence[int]) -> list[Tensor]:
-    """One matrix (outputs, n) an axis: which positions of its input a layer reads.
+    """One matrix (outputs, n) per axis: which positions of its input a layer reads.
 
     Other families add theirs by `connectivity.register`.
 
@@ -535,7 +535,7 @@ def field_equation(layer: Layer, unit: Unit) -> tuple[str, str] | None:
 
 
 def growth(settings: Sequence[Window]) -> str:
-    """The recursion of the field's size with its numbers, one line a layer, as LaTeX."""
+    """The recursion of the field's size with its numbers, one line per layer, as LaTeX."""
     lines = [
         rf"r_{{{k}}} &= {before.size} + {w.dilation}\cdot({w.kernel} - 1)\cdot{before.jump} = {after.size}"
         rf" & j_{{{k}}} &= {w.stride}\cdot{before.jump} = {after.jump}"

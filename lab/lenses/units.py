@@ -38,7 +38,7 @@ WHAT = {
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """Where one unit's number comes from.
+    """Operands of one unit's number.
 
     Attributes:
         patch: what the unit reads: (C, K...) of a window, (D,) of a dense layer, () of itself.
@@ -67,7 +67,7 @@ class Arithmetic:
 
 @torch.no_grad()
 def arithmetic(layer: Layer, unit: Unit) -> Arithmetic:
-    """What a unit read, with which weights, and what came of it."""
+    """Inputs of a unit, their weights, and the result."""
     layer.site(unit)  # refuses a unit that is not there
     module: Any = layer.module
     value = float(layer.output[unit])

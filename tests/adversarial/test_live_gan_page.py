@@ -18,8 +18,8 @@ from pages.adversarial.live_gan import lens, words
 from pages.adversarial.live_gan.room import WITHIN
 
 opened = partial(open_page, "adversarial/live_gan")
-RING = lens.GameRecipe(ink.Law("ring8"), "non-saturating", 0)
-SMALL = lens.GameRecipe(ink.Law("moons"), "non-saturating", 3, stride=2)
+RING = lens.GameRecipe(ink.Distribution("ring8"), "non-saturating", 0)
+SMALL = lens.GameRecipe(ink.Distribution("moons"), "non-saturating", 3, stride=2)
 STORE = rewind.Store()
 
 
@@ -86,7 +86,7 @@ def test_who_stands_still_keeps_every_weight() -> None:
 @pytest.mark.parametrize("loss", games.LOSSES)
 def test_every_loss_is_restored_to_the_bit_after_a_turn_of_the_knobs(loss: str) -> None:
     """The singular vectors of a spectral norm and the bound of the weights among them."""
-    recipe = lens.GameRecipe(ink.Law("moons"), loss, 1, stride=2)
+    recipe = lens.GameRecipe(ink.Distribution("moons"), loss, 1, stride=2)
     run = trained(recipe, 3, course({0: {}, 2: {"g_rate": 0.01, "turns": "2 and 1"}}))
     for kept in (run.kept, run.parent.kept):
         del kept[max(kept)]

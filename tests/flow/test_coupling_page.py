@@ -1,4 +1,4 @@
-"""The page "Coupling microscope": what is copied, what changes, and whose law stays."""
+"""The page "Coupling microscope": what is copied, what changes, and whose distribution stays."""
 
 import math
 from functools import partial
@@ -8,7 +8,7 @@ import torch
 from opening import figure, film, metrics, open_page, open_warned, prose, run_page, spoken, warnings
 from scipy.stats import kstest
 
-from pages.flow.coupling import laws, lens, masks
+from pages.flow.coupling import distributions, lens, masks
 
 opened = partial(open_page, "flow/coupling")
 H = torch.tensor([1.0, -0.5, 0.3, 2.0], dtype=torch.float64)
@@ -92,17 +92,17 @@ def test_a_curve_passes_through_its_point() -> None:
 
 def test_the_law_of_the_outputs() -> None:
     stack = lens.layers("affine", lens.NETS[1], "never", 4, 3, 0)
-    found = laws.outputs(stack, 4, 0)
+    found = distributions.outputs(stack, 4, 0)
     assert found.same.tolist() == [[True] * 4] + [[True, True, False, False]] * 3
     assert (found.p[:, :2] > 0.05).all() and (found.p[1:, 2:] < 1e-3).all()
     assert ((found.heights.sum(-1) * 0.2) <= 1 + 1e-6).all()
     z = torch.randn(500, 3, generator=torch.Generator().manual_seed(1)).double() * 1.05
     for column in z.T:
         said = kstest(column.numpy(), "norm")
-        distance = laws.smirnov(column)
+        distance = distributions.smirnov(column)
         assert float(distance) == pytest.approx(said.statistic, abs=1e-12)
-        assert float(laws.tail(distance, 500)) == pytest.approx(said.pvalue, abs=0.01)
-    turned = laws.outputs(lens.layers("affine", lens.NETS[1], lens.TURNS[0], 4, 4, 0), 4, 0)
+        assert float(distributions.tail(distance, 500)) == pytest.approx(said.pvalue, abs=0.01)
+    turned = distributions.outputs(lens.layers("affine", lens.NETS[1], lens.TURNS[0], 4, 4, 0), 4, 0)
     assert not turned.same[2:].any() and (turned.p[4] < 0.05).all()
 
 
@@ -129,7 +129,7 @@ def test_numbers_of_the_scenes() -> None:
     assert (list(lens.looks(H, stack))[2].through != 0).all()
     assert "2 of 4 inputs have never been changed" in prose(opened(turns="never"))
     never = film(opened(view="laws", turns="never"), "layer")["captions"]
-    assert "law is left, bit for bit, in output 1, 2" in never[4]
+    assert "distribution is left, bit for bit, in output 1, 2" in never[4]
     assert metrics(opened(kind="additive"))["ladj, this layer"] == "0.000000"
 
 

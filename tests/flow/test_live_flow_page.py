@@ -104,22 +104,22 @@ def test_a_course_that_cannot_be_read_is_one_sentence() -> None:
 
 def test_the_entropy_of_a_drawing_is_what_no_density_beats() -> None:
     picture = dict(ink.examples(20))["ring"]
-    law = lens.Law(lens.OWN, tuple(map(tuple, picture.tolist())))
+    distribution = lens.Distribution(lens.OWN, tuple(map(tuple, picture.tolist())))
     pixels = int((picture > 0).sum())
-    assert law.entropy == pytest.approx(math.log(pixels * 0.3**2), abs=1e-6)
-    assert lens.gaussian_nll(law) > law.entropy + 0.3
+    assert distribution.entropy == pytest.approx(math.log(pixels * 0.3**2), abs=1e-6)
+    assert lens.gaussian_nll(distribution) > distribution.entropy + 0.3
 
 
 @pytest.mark.parametrize("kind", list(lens.KINDS))
 def test_every_kind_is_built_trains_and_stays_a_density(kind: str) -> None:
-    run = rewind.Store().run(lens.FlowRecipe(lens.Law("moons"), kind, 2, 8, 0), (segment(0.01),))
+    run = rewind.Store().run(lens.FlowRecipe(lens.Distribution("moons"), kind, 2, 8, 0), (segment(0.01),))
     run.advance(2, 1e9)
     before, *_, after = run.frames()
     assert float(after["nll"]) < float(before["nll"]) and 0.9 < float(after["mass"]) < 1.01
 
 
-def course_of(kind: str, law: str, frames: int, *parts: rewind.Segment, layers: int = 8) -> np.ndarray:
-    run = rewind.Store().run(lens.FlowRecipe(lens.Law(law), kind, layers, 32, 0), parts)
+def course_of(kind: str, shape: str, frames: int, *parts: rewind.Segment, layers: int = 8) -> np.ndarray:
+    run = rewind.Store().run(lens.FlowRecipe(lens.Distribution(shape), kind, layers, 32, 0), parts)
     run.advance(frames, 1e9)
     return np.array([float(frame["nll"]) for frame in run.frames()])
 
@@ -130,7 +130,7 @@ def segment(rate: float, start: int = 0) -> rewind.Segment:
 
 def test_linear_layers_end_at_the_best_gaussian() -> None:
     nll = course_of("linear", "moons", 20, segment(0.02), layers=3)
-    assert nll[-1] == pytest.approx(lens.gaussian_nll(lens.Law("moons")), abs=0.02)
+    assert nll[-1] == pytest.approx(lens.gaussian_nll(lens.Distribution("moons")), abs=0.02)
 
 
 @pytest.mark.heavy

@@ -21,7 +21,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import games, plane_games, recorded, rewind
-from lab.lenses.ink import Law
+from lab.lenses.ink import Distribution
 from lab.lenses.plane_games import ARROWS, REACH, SHOWN, Look
 from lab.seeding import seeded
 from modules.adversarial.divergences import LOG2, jensen_shannon
@@ -39,7 +39,7 @@ POSTER, LAST, FILE = ("ring8", "non-saturating", 0), 50, "live-gan"
 
 
 @lru_cache(maxsize=8)
-def split(law: Law, part: int) -> Tensor:
+def split(law: Distribution, part: int) -> Tensor:
     """The points of a law to train on (part 1), and new ones (part 3)."""
     return law.sample(TRAIN if part == 1 else TEST, seed=part)
 
@@ -50,7 +50,7 @@ def height(data: Tensor) -> float:
 
 
 @lru_cache(maxsize=8)
-def shares(law: Law) -> Tensor:
+def shares(law: Distribution) -> Tensor:
     """Of a law in each cell of the histogram, CELLS² + 1."""
     return histogram(law.sample(COUNTED, seed=2))
 
@@ -75,7 +75,7 @@ def knobs(
 class GameRecipe:
     """The bench's game with one of its losses, on the points of a law."""
 
-    law: Law
+    law: Distribution
     loss: str
     seed: int
     stride: int = 20
@@ -141,10 +141,10 @@ def recipe(law: str, ink: Tensor | None, loss: str, seed: int) -> GameRecipe:
         UserError: nothing is drawn.
     """
     if law != OWN:
-        return GameRecipe(Law(law), loss, seed)
+        return GameRecipe(Distribution(law), loss, seed)
     if ink is None or not ink.any():
         raise UserError("There is nothing on the pad: draw where the points should lie.")
-    return GameRecipe(Law(law, tuple(map(tuple, ink.tolist()))), loss, seed)
+    return GameRecipe(Distribution(law, tuple(map(tuple, ink.tolist()))), loss, seed)
 
 
 def first() -> rewind.History:

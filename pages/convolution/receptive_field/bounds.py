@@ -15,7 +15,7 @@ def layers(model: nn.Module) -> list[str]:
 
 
 def last_below_the_logits(model: nn.Module) -> str:
-    """Of the layers that have weights, the last but one."""
+    """Name of the last but one of the layers that have weights."""
     kinds = [describe(module) for module in layers_of(model)]
     weighted = [place for place, kind in enumerate(kinds) if kind.startswith(("conv", "dense"))]
     return layer_names(model)[weighted[-2]]
@@ -36,7 +36,7 @@ def sketches() -> list[tuple[str, Tensor]]:
 
 
 def has_maps(ran: Ran) -> bool:
-    """Whether the layer has a map a channel."""
+    """True where the layer has one map per channel."""
     return ran.layer.output.ndim == 3
 
 

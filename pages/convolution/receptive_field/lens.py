@@ -29,7 +29,7 @@ def layer_names(model: nn.Module) -> dict[int, str]:
 
 
 def shape(model: Module) -> tuple[int, ...]:
-    """Of an input: (1, n) of a signal, (1, H, W) of a picture."""
+    """Shape of an input: (1, n) of a signal, (1, H, W) of a picture."""
     return tuple(model.hparams["image_shape"])
 
 
@@ -131,7 +131,7 @@ def strongest(grid: Tensor) -> tuple[int, int]:
 
 
 def filled(row: Tensor) -> int:
-    """How many units a row (W,) of a map has: what the last row of a dense layer lacks is NaN."""
+    """Number of units in a row (W,) of a map: what the last row of a dense layer lacks is NaN."""
     return int((~row.isnan()).sum())
 
 
@@ -157,7 +157,7 @@ class Sweep:
 
 
 def swept(ran: Ran, units: Map, row: int, over: str) -> Sweep:
-    """What `over_input` finds of the units of a row, with their boxes and numbers."""
+    """Results of `over_input` for the units of a row, with their boxes and numbers."""
     layer, chosen = ran.layer, units.row(row)
     found = over_input(ran.model, ran.layers, ran.index, chosen, ran.x, ran.examples, over)
     title = layer_names(ran.model)[ran.index]
@@ -193,7 +193,7 @@ def part_of(ran: Ran) -> tuple[str, str]:
 
 
 def numbers(ran: Ran, run: Sweep) -> list[dict[str, str]]:
-    """What the parts of the machine show of each unit: the size of its box, and which layer it is in."""
+    """Texts of the machine's parts for each unit: the size of its box, and which layer it is in."""
     part, number = part_of(ran)
     return [{"x": spelled(box), part: number} for box in run.boxes]
 
@@ -207,6 +207,6 @@ def spelled(box: list[Span] | None) -> str:
 
 
 def operands(ran: Ran, units: Map, row: int, column: int) -> Arithmetic:
-    """What makes the number of the unit where the film stands."""
+    """Operands of the unit where the film stands."""
     chosen = units.row(row)
     return arithmetic(ran.layer, chosen[min(column, len(chosen) - 1)])

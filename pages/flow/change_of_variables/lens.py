@@ -116,7 +116,7 @@ def curve(name: str, knob: float, points: Sequence[tuple[float, float]]) -> Curv
 
 
 def places(chosen: Curve, count: int = 301) -> Tensor:
-    """Where the base has its mass: places z (count,), denser where there is more of it."""
+    """Places z (count,) over the mass of the base, denser where there is more of it."""
     u = torch.linspace(0, 1, count + 2, dtype=torch.float64)[1:-1]
     even = torch.linspace(-3.5, 3.5, count, dtype=torch.float64) if chosen.base is NORMAL else u
     return torch.cat([chosen.base.icdf(u), even]).sort().values
@@ -211,7 +211,7 @@ def pairs(text: str, most: int = 12) -> tuple[list[tuple[float, float]], str]:
 
 
 def captions(found: Strips) -> list[str]:
-    """What a strip does on the way, for each."""
+    """Sentence on the way of each strip."""
     return [
         f"{MASS:g} of the mass: {wide(z)} wide in z, {wide(x)} wide in x. Slope {s:.2f}: the density "
         f"is {'as it was' if abs(s - 1) < 5e-3 else f'divided by {s:.2f}'}."

@@ -27,7 +27,7 @@ stage.scenes(
         "Its end": ui.scene("Far out the curve is flat: a wide strip becomes a narrow one.", strip=40),
         "Kink": ui.scene("Below 0 the slope is ¼: the density is four times as high.", f="leaky", strip=8),
         "Two hills": ui.scene("The middle is steep: little mass is left between the hills.", f="two hills"),
-        "From uniform": ui.scene("Equal steps of z, ever longer steps of x: the exponential law.",
+        "From uniform": ui.scene("Equal steps of z, ever longer steps of x: the exponential distribution.",
                                  f="−log(1 − z)/λ", strip=36),
         "Endless": ui.scene("At 0 the slope of z² is 0: the density there has no bound.", f="z²", strip=0),
         "Samples": ui.scene("Twenty thousand samples agree with p(z)/f′(z).", f="two hills", draws=20_000),

@@ -208,11 +208,11 @@ def equations(run: Ride) -> list[str]:
 
 @torch.inference_mode()
 def end(made: nn.Module, time: float, point: tuple[float, float]) -> Tensor:
-    """Where a point is at T, by RK4 in FINE steps, (2,)."""
+    """Position of a point at T, by RK4 in FINE steps, (2,)."""
     return arrive(made, torch.tensor([point], dtype=torch.float64), "rk4", FINE, time)[0][0]
 
 
 def arrive(made: nn.Module, h: Tensor, solver: Solver, steps: int, time: float) -> tuple[Tensor, int]:
-    """Where fixed steps take points h (N, 2) by T, without their densities; and the calls of the field."""
+    """Positions at T of points h (N, 2) by fixed steps, without densities; and the calls of the field."""
     (found,), calls = solve(lambda t, state: (made(t, state[0]),), (h,), 0.0, time, solver, steps)
     return found, calls

@@ -75,7 +75,7 @@ class Iteration:
 
     @property
     def many(self) -> str:
-        """How many solutions, in words."""
+        """Number of solutions, in words."""
         count = len(self.solutions)
         return "endlessly many solutions" if count > 1000 else f"{count} solution{'s' * (count != 1)}"
 
@@ -128,7 +128,7 @@ def solutions(g: Map, cells: int = 80_001) -> list[float]:
 
 
 def beyond(g: Map) -> list[float]:
-    """Where the lines that g is outside of the window meet the diagonal there."""
+    """Fixed points outside of the window, where g is a line on either side."""
     found = []
     for end in (-SEARCHED, SEARCHED):
         at = torch.tensor([end, 2 * end], dtype=torch.float64)
@@ -198,7 +198,7 @@ def equations(run: Iteration, f: Function, y: float | None) -> list[str]:
 
 
 def verdict(run: Iteration, steepest: float, solving: bool) -> str:
-    """What became of the iteration, in one or two sentences."""
+    """Outcome of the iteration, in one or two sentences."""
     what = "z + f(z) = y" if solving else "f(z) = z"
     steps = "more than 1,000" if run.settled is None else str(run.settled)
     if steepest < 1:

@@ -1,4 +1,4 @@
-"""A coupling's numbers as a table, its maps g, Jacobians, and the laws of its outputs."""
+"""A coupling's numbers as a table, its maps g, Jacobians, and the distributions of its outputs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -116,7 +116,7 @@ def framed(fig: go.Figure, place: tuple[int, int]) -> go.Figure:
     )  # fmt: skip
 
 
-def laws(
+def distributions(
     middles: Any, heights: Any, distance: Any, p: Any, same: Any, now: int
 ) -> tuple[go.Figure, dict[str, Any]]:
     """A histogram of each output over the base's density; film over the layers, frame 0 before them.

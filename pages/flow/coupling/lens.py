@@ -150,7 +150,7 @@ def looks(h: Tensor, stack: list[tuple[Permutation | None, Layer]]) -> Iterator[
 
 
 def parts(layer: Layer, h: Tensor, own: Tensor) -> tuple[Tensor, Tensor, Tensor | None]:
-    """What is copied, log g′ and t, each (D,), NaN where a number is copied; a chain of g has no one t.
+    """Mask of the copied numbers, log g′ and t, each (D,), NaN where copied; a chain of g has no one t.
 
     Args:
         own: the layer's Jacobian at h.
@@ -187,7 +187,7 @@ def round_trip(h: Tensor, stack: list[tuple[Permutation | None, Layer]]) -> floa
 
 
 def rows(found: list[Look]) -> dict[str, Tensor]:
-    """What the table has, row by row: name -> (L, D)."""
+    """Rows of the table: name -> (L, D)."""
     made = {"h": torch.stack([look.before for look in found])}
     made["s = log g′"] = torch.stack([look.slope for look in found])
     shifts = [look.shift for look in found if look.shift is not None]
@@ -197,7 +197,7 @@ def rows(found: list[Look]) -> dict[str, Tensor]:
 
 
 def places(count: int = 81) -> Tensor:
-    """Where the maps g are drawn, (P,)."""
+    """Places at which the maps g are drawn, (P,)."""
     return torch.linspace(-REACH - 1, REACH + 1, count, dtype=torch.float64)
 
 

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.lenses import typed
 from modules.flow import coupling, hint, monotone
-from pages.flow.coupling import figures, laws, lens, picture, words
+from pages.flow.coupling import distributions, figures, lens, picture, words
 from pages.flow.coupling.room import ROOM
 
 VIEWS = ["layers", "laws", "picture"]
@@ -17,10 +17,10 @@ stage.scenes(
         "In turn": ui.scene("Halves have taken turns twice: no entry of the whole Jacobian is 0.", layer=3),
         "Never in turn": ui.scene("However deep: numbers 1 and 2 are never changed; the zeros stay.",
                                   turns="never", layer=4),
-        "Still the base's": ui.scene("Outputs 1 and 2 have the law of the base after every layer.",
+        "Still the base's": ui.scene("Outputs 1 and 2 have the distribution of the base after every layer.",
                                      view="laws", turns="never", layer=4),
-        "All in turn": ui.scene("Halves take turns: no output is left with the base's law.", view="laws",
-                                layer=4),
+        "All in turn": ui.scene("Halves take turns: no output is left with the base's distribution.",
+                                view="laws", layer=4),
         "On a picture": ui.scene("A checkerboard: copied pixels are crossed, and their neighbours move.",
                                  view="picture"),
         "By channels": ui.scene("Layer 3: squeezed, half of each 2×2 block is copied.", view="picture",
@@ -91,13 +91,15 @@ if view == "layers":
         }
     )
 else:
-    spread = laws.outputs(stack, D, seed)
-    fig, moves = figures.laws(spread.middles, spread.heights, spread.distance, spread.p, spread.same, film.at)
+    spread = distributions.outputs(stack, D, seed)
+    fig, moves = figures.distributions(
+        spread.middles, spread.heights, spread.distance, spread.p, spread.same, film.at
+    )
     with stage.picture:
         ui.figure(fig, alt="Histograms of every output after this layer, over the density of the base",
                   key="laws", share=1.0, film=film, frames=moves)  # fmt: skip
     with stage.foot:
-        film.bar(captions=laws.captions(spread))
+        film.bar(captions=distributions.captions(spread))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -109,11 +111,11 @@ with stage.below:
            f"Within {depth} layers every input has been changed.")
     )  # fmt: skip
     ui.check(
-        "How many of the outputs after all layers still have the law of the base, whatever the conditioner?",
+        "How many outputs after all layers still have the base's distribution, whatever the conditioner?",
         list(range(D + 1)), waiting,
         "Those that no layer has changed.",
         wrong={
-            n: f"Not {n}: an output keeps the law of the base only while no layer moves it."
+            n: f"Not {n}: an output keeps the distribution of the base only while no layer moves it."
             for n in range(D + 1)
         },
         veils=("picture", "equation", "numbers"),

@@ -6,7 +6,7 @@ from pages.flow.coupling.lens import HINT, Look
 
 
 def why(turns: str) -> str:
-    """Why a layer can be undone, and its determinant read off."""
+    """Reason why a layer can be inverted, and its determinant read off."""
     if turns == HINT:
         return (
             "A network reads the first half and maps the second, which has been mapped by a smaller coupling "

@@ -116,7 +116,7 @@ class Three(nn.Module):
         return -0.5 * z.square() - 0.5 * math.log(2 * math.pi) + slope
 
     def losses(self, p: Tensor, even: Tensor, share: Tensor | None = None) -> Tensor:
-        """What each kind pays in nats (kinds,), from uniform numbers `even` (K, M), which count by their
+        """Losses of each kind in nats (kinds,), from uniform numbers `even` (K, M), which count by their
         `share` (M,), or all alike."""
         k = torch.arange(len(p), dtype=p.dtype)[:, None].expand_as(even)
         u, log_q = self.noise(even)
@@ -159,7 +159,7 @@ class Course:
         return torch.stack(self.density)[:, KINDS.index(kind)]
 
     def curves(self) -> dict[str, list[float]]:
-        """What each kind pays, nats, at every frame."""
+        """Loss of each kind, nats, at every frame."""
         return {kind: [float(v[i]) for v in self.losses] for i, kind in enumerate(KINDS)}
 
     @property
@@ -232,7 +232,7 @@ def top(course: Course) -> float:
 
 
 def verdict(kind: str, cost: float, entropy: float, peak: float) -> str:
-    """What a frame shows, in a sentence."""
+    """Sentence on a frame."""
     if kind == "none":
         side = "below" if cost < entropy else "still above"
         return f"It is {side} the entropy; the highest spike is {peak:.1f}."

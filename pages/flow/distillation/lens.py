@@ -105,7 +105,7 @@ def captions(found: Course) -> list[str]:
 
 
 def met(start: str) -> str:
-    """What the student was given beside its own samples."""
+    """Sentence on what the student was given beside its own samples."""
     return {
         "samples": f"It has seen {distillation.SHOWN:,} samples of its teacher, and no data.",
         "layers": "Its layers have been shown what the teacher's make of noise: D calls of each a sample.",

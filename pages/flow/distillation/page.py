@@ -90,8 +90,8 @@ with stage.below:
     ui.notice(
         f"After the last step the student is {found.kl[-1]:.3f} ± {found.error[-1]:.3f} nats from its "
         f"teacher where it samples. Of the teacher's samples it finds {found.covered:.0%} no less likely "
-        "than all but a hundredth of its own: 99 % if both were one law. The KL is taken where the student "
-        "is: a student that copies a part of mass m and leaves the rest has −log m, here "
+        "than all but a hundredth of its own: 99 % if both were one distribution. The KL is taken where the "
+        "student is: a student that copies a part of mass m and leaves the rest has −log m, here "
         f"{lens.least(found.covered):.3f} from the mass covered alone. {lens.met(start)}"
     )
     rows = [calls_of(d) for d in lens.SIZES]

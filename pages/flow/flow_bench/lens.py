@@ -66,7 +66,7 @@ class Account:
 
 
 def account(model: Flow, x: Tensor) -> Account:
-    """What each layer does to log p of x (N, 2)."""
+    """Contribution of each layer to log p of x (N, 2)."""
     steps = list(model.normalizing(x))
     z = steps[-1][0]
     ladj = -torch.stack([ladj for _, ladj in reversed(steps)])
@@ -79,7 +79,7 @@ def account(model: Flow, x: Tensor) -> Account:
 
 
 def doubt(model: Flow, x: Tensor, told: Account) -> str:
-    """Why the two ways differ by more than `EQUAL`, in a sentence; "" where they do not."""
+    """Reason why the two ways differ by more than `EQUAL`, in a sentence; "" where they do not."""
     if max(told.round_trip, told.autograd) <= EQUAL:  # NaN is not equal either
         return ""
     solved = next((part for part in model.modules() if isinstance(part, Continuous)), None)
@@ -107,7 +107,7 @@ def log_density(model: Flow, x: Tensor) -> Tensor:
 
 
 def mass_of(log_p: Tensor) -> float:
-    """Of a density over the window's cells, (CELLS, CELLS)."""
+    """Mass of a density over the window's cells, (CELLS, CELLS)."""
     return float(log_p.exp().sum() * (2 * REACH / len(log_p)) ** 2)
 
 
@@ -124,8 +124,8 @@ def mass(model: Flow, log_p: Tensor) -> float:
 
 @dataclass(frozen=True)
 class Ground:
-    """What does not depend on the reader's points: the `path`s of `grid_lines` and `cloud`, and log p over
-    the `window`, (CELLS, CELLS), with its mass."""
+    """Everything that does not depend on the reader's points: the `path`s of `grid_lines` and `cloud`, and
+    log p over the `window`, (CELLS, CELLS), with its mass."""
 
     grid: Tensor
     cloud: Tensor
@@ -149,7 +149,7 @@ def ground(model: Flow) -> Iterator[tuple[float, Ground]]:
 
 
 def quick(model: Flow) -> bool:
-    """Whether its ground takes a moment: neither an equation is integrated nor a root searched for long."""
+    """True where its ground takes a moment: no equation is integrated and no root searched for long."""
     return not any(isinstance(part, Continuous | Residual | NeuralMonotone) for part in model.modules())
 
 

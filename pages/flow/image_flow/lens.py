@@ -27,7 +27,7 @@ def noisy(x: Tensor) -> Tensor:
 
 
 def unmodelled(model: Glow) -> float:
-    """Bits of a pixel whose grey levels are all alike."""
+    """Bits per pixel where all grey levels are equally likely."""
     return math.log2(model.num_categories)
 
 
@@ -59,7 +59,7 @@ class Stage:
 
 @torch.no_grad()
 def journey(model: Glow, x: Tensor) -> list[Stage]:
-    """x (1, 1, H, W) and its noise on the way to z: a stage a squeeze, a step of the flow, a split.
+    """Stages of x (1, 1, H, W) and its noise on the way to z: each a squeeze, a step of the flow or a split.
 
     By a model in double precision: in single precision log p of a checkerboard of MNIST's size, −64,171, is
     off by 0.7.
@@ -127,7 +127,7 @@ def round_trip(model: Glow, x: Tensor) -> float:
 
 
 def gone(stages: list[Stage], at: int) -> list[Tensor]:
-    """What has left up to this stage, the first to leave first."""
+    """Pieces that have left up to this stage, the first to leave first."""
     return [s.left for s in stages[: at + 1] if s.left is not None]
 
 
@@ -137,7 +137,7 @@ def reach(model: Glow, stage: Stage) -> float:
 
 
 def caption(stages: list[Stage], at: int) -> str:
-    """What a stage shows."""
+    """Sentence on a stage."""
     s = stages[at]
     where = f"Level {s.level}, {s.name}" if s.level else f"Picture, {s.name}"
     left = sum(z.numel() for z in gone(stages, at))
@@ -152,7 +152,7 @@ def formula(stage: Stage) -> str:
 
 
 def row_names(model: Glow) -> list[str]:
-    """Of `anew`."""
+    """Row labels of `anew`."""
     return [f"level {n + 1} anew" for n in range(len(model.scales.pieces))] + ["all anew"]
 
 

@@ -1,4 +1,4 @@
-"""What the way back through a linear flow costs: a dense inverse, or two triangular solves.
+"""Cost of the inverse of a linear flow: a dense inverse, or two triangular solves.
 
 dense Ω⁻¹ x: O(D³),    L y = Pᵀx, then (U + D) h = y: O(D²)
 """

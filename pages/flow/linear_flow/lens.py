@@ -28,7 +28,7 @@ def column(values: list[float]) -> Tensor:
 
 @dataclass(frozen=True)
 class Plane:
-    """What the factors of Ω make of the plane, one after the other.
+    """The plane under the factors of Ω, one after the other.
 
     Attributes:
         names, factors: F maps, h first; x = β + P L D S h.
@@ -85,7 +85,7 @@ def plane(omega: Tensor, bias: Tensor) -> Plane:
 
 
 def area(corners: Tensor) -> Tensor:
-    """Of polygons (..., N + 1, 2) that end where they begin, by Gauss's formula: (...)."""
+    """Areas (...) of closed polygons (..., N + 1, 2), by Gauss's formula."""
     x, y = corners.unbind(-1)
     return 0.5 * (x[..., :-1] * y[..., 1:] - x[..., 1:] * y[..., :-1]).sum(-1).abs()
 
@@ -155,7 +155,7 @@ def permutation(made: LU) -> Tensor:
 
 @dataclass(frozen=True)
 class Solve:
-    """Ω h = x solved for h, a number a step.
+    """Ω h = x solved for h, one number per step.
 
     Attributes:
         vectors: (F, 4, D) x, Pᵀx, y and h as far as they are known, NaN where not.

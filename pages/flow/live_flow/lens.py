@@ -1,8 +1,8 @@
 """A flow of the plane in training: what it is made of, its data, and what is drawn of it.
 
-−log p on points that it has not seen falls towards the entropy of the law that they come from, and never
-below it but for the scatter of the sample: their difference is KL(data ‖ model). Linear layers end at the
-best Gaussian.
+−log p on points that it has not seen falls towards the entropy of the distribution that they come from, and
+never below it but for the scatter of the sample: their difference is KL(data ‖ model). Linear layers end at
+the best Gaussian.
 """
 
 import math
@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from lab.lenses import plane, rewind
-from lab.lenses.ink import OWN, Law
+from lab.lenses.ink import OWN, Distribution
 from modules.flow.coupling import NICE, NSF, FlowPlusPlus, LinearFlow, RealNVP
 from modules.flow.flow import Flow
 from modules.flow.naf import NAF
@@ -37,23 +37,23 @@ SHAPES = ("moons", "eight_gaussians", "rings", "spirals", "checkerboard", "pinwh
 
 
 @lru_cache(maxsize=16)
-def split(law: Law, part: int) -> Tensor:
-    """The points of a law to train on (part 1) and to judge by (part 3)."""
-    return law.sample(TRAIN if part == 1 else TEST, seed=part)
+def split(distribution: Distribution, part: int) -> Tensor:
+    """The points of a distribution to train on (part 1) and to judge by (part 3)."""
+    return distribution.sample(TRAIN if part == 1 else TEST, seed=part)
 
 
 @lru_cache(maxsize=16)
-def gaussian_nll(law: Law) -> float:
+def gaussian_nll(distribution: Distribution) -> float:
     """−log p a point of the Gaussian with the training points' mean and covariance, on the test points."""
-    x, test = split(law, 1), split(law, 3)
+    x, test = split(distribution, 1), split(distribution, 3)
     normal = torch.distributions.MultivariateNormal(x.mean(0), x.T.cov())
     return float(-normal.log_prob(test).mean())
 
 
-def span(law: Law) -> tuple[float, float]:
-    """Of the curve's ordinate: from below the entropy to above the best Gaussian."""
-    top = gaussian_nll(law)
-    low = top - 2.2 if law.entropy is None else law.entropy
+def span(distribution: Distribution) -> tuple[float, float]:
+    """Range of the curve's ordinate: from below the entropy to above the best Gaussian."""
+    top = gaussian_nll(distribution)
+    low = top - 2.2 if distribution.entropy is None else distribution.entropy
     return low - 0.15 * (top - low), top + 0.35 * (top - low)
 
 
@@ -61,7 +61,7 @@ def span(law: Law) -> tuple[float, float]:
 class FlowRecipe(rewind.OfOneLoss):
     """A flow of `layers` layers, its conditioners two layers of `width` units."""
 
-    law: Law
+    distribution: Distribution
     kind: str
     layers: int
     width: int
@@ -75,7 +75,7 @@ class FlowRecipe(rewind.OfOneLoss):
 
     def loss(self, model: Flow, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
         """Mean −log p of a batch."""
-        x = split(self.law, 1)
+        x = split(self.distribution, 1)
         return -model.log_prob(x[torch.randint(len(x), (int(knobs["batch"]),), generator=generator)]).mean()
 
     def look(self, model: Flow, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
@@ -86,7 +86,7 @@ class FlowRecipe(rewind.OfOneLoss):
         return {
             "map": plane.levels(log_p.view(CELLS, CELLS)),
             "samples": model.decode(noise).numpy(),
-            "nll": (-model.log_prob(split(self.law, 3)).mean()).numpy(),
+            "nll": (-model.log_prob(split(self.distribution, 3)).mean()).numpy(),
             "mass": (log_p.exp().sum() * (2 * REACH / CELLS) ** 2).numpy(),
         }
 
@@ -98,8 +98,8 @@ def grid() -> Tensor:
 
 
 def captions(frames: Any, knobs: Any, recipe: FlowRecipe) -> list[str]:
-    """What each frame says."""
-    entropy = recipe.law.entropy
+    """Caption of each frame."""
+    entropy = recipe.distribution.entropy
     said = []
     for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
         nll, after = float(frame["nll"]), f"After {number * recipe.stride} steps"

@@ -55,15 +55,16 @@ with stage.rail:
     rate = ui.choice("Rate", RATES, key="rate", default=0.01, as_list=True)
     batch = ui.choice("Batch", BATCHES, key="batch", default=256, as_list=True)
     seed = ui.number("Seed", 0, 999, 0, key="seed")
-    law = lens.Law(name, () if picture is None else tuple(map(tuple, picture.tolist())))
-    recipe = lens.FlowRecipe(law, kind, layers, width, seed)
+    distribution = lens.Distribution(name, () if picture is None else tuple(map(tuple, picture.tolist())))
+    recipe = lens.FlowRecipe(distribution, kind, layers, width, seed)
     within = {"rate": (RATES[0], RATES[-1]), "batch": (BATCHES[0], BATCHES[-1])}
     live = ui.rewind(recipe, {"rate": rate, "batch": batch}, within=within, most=MOST)
 
 # --- Picture ------------------------------------------------------------------------------------
 
-gaussian, points = lens.gaussian_nll(law), lens.split(law, 3)[: lens.DRAWN]
-levels = {"best Gaussian": gaussian} | ({} if law.entropy is None else {"entropy": law.entropy})
+gaussian, points = lens.gaussian_nll(distribution), lens.split(distribution, 3)[: lens.DRAWN]
+entropy = distribution.entropy
+levels = {"best Gaussian": gaussian} | ({} if entropy is None else {"entropy": entropy})
 
 
 def draw(now: ui.Rewind) -> None:
@@ -85,7 +86,7 @@ def draw(now: ui.Rewind) -> None:
     with right:
         ui.figure(
             figures.course({"−log p of new points": nll}, steps, levels, turned, steps[film.at],
-                           lens.span(law), MOST * recipe.stride),
+                           lens.span(distribution), MOST * recipe.stride),
             alt="Cost of new points by training step, against the entropy and the best Gaussian",
             key="course", data={"step": steps, "nll": nll}, share=1.0, film=film,
             frames={f"layout.shapes.0.x{end}": now.new(steps) for end in (0, 1)},
@@ -101,11 +102,11 @@ with stage.picture:
 shown = live.run.frames()
 at = min(live.film.at, len(shown) - 1)
 nll = float(shown[at]["nll"])
-if law.entropy is not None and math.isfinite(nll) and not live.training:
+if entropy is not None and math.isfinite(nll) and not live.training:
     stage.equation(
-        rf"\mathrm{{KL}}(\text{{data}}\,\|\,\text{{model}}) = {nll:.3f} - {law.entropy:.3f} "
-        rf"= {nll - law.entropy:.3f}",
-        "−log p of 2,000 new points less the entropy of the law they come from.",
+        rf"\mathrm{{KL}}(\text{{data}}\,\|\,\text{{model}}) = {nll:.3f} - {entropy:.3f} "
+        rf"= {nll - entropy:.3f}",
+        "−log p of 2,000 new points less the entropy of the distribution they come from.",
     )
 with stage.below:
     ui.notice(
@@ -122,7 +123,7 @@ with stage.below:
             "Linear maps of a Gaussian are Gaussian, however many there are.",
             wrong={
                 "yes": "Depth adds nothing here: a product of matrices is one matrix.",
-                "no": "The bound is for the law: on one draw of new points a fit may come out below.",
+                "no": "The bound is for the distribution: on one draw of points a fit may come out below.",
             },
             veils=("picture", "equation"),
         )  # fmt: skip
@@ -141,8 +142,8 @@ with stage.below:
         f"""
         from pages.flow.live_flow import lens
 
-        law = lens.Law({name!r})
-        result = [lens.gaussian_nll(law), law.entropy]
+        distribution = lens.Distribution({name!r})
+        result = [lens.gaussian_nll(distribution), distribution.entropy]
         """
         if picture is None
         else f"""
@@ -150,6 +151,6 @@ with stage.below:
 
         result = ink.entropy(dict(ink.examples({PAD}))["ring"])
         """,
-        shows=[gaussian, law.entropy] if picture is None else ink.entropy(dict(ink.examples(PAD))["ring"]),
+        shows=[gaussian, entropy] if picture is None else ink.entropy(dict(ink.examples(PAD))["ring"]),
     )
     ui.source(lens.FlowRecipe, Flow.log_prob, Run.train, Run.restore, references=ROOM.references)

@@ -241,7 +241,7 @@ def equation(found: Sums, n: int) -> str:
 
 
 def on_line(zeros: Tensor, end: Tensor) -> Tensor:
-    """Where zeros (N, 2) lie on the line from 0 to `end`, as t; those beside it are left out."""
+    """Places t of zeros (N, 2) on the line from 0 to `end`; those beside it are left out."""
     t = zeros @ end / end.square().sum()
     return t[((zeros - t[:, None] * end).norm(dim=1) < 1e-3) & (t.abs() <= 1.5)]
 

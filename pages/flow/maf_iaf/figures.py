@@ -21,7 +21,7 @@ def arc(a: int, b: int) -> tuple[list[float], list[float]]:
 
 
 def lines(count: int, known: Sequence[int], parallel: bool) -> tuple[list[float], list[float]]:
-    """What the outputs `known` (from 0) have read: arrows x and y, of one length whatever is known."""
+    """Arrows x and y from what the outputs `known` (from 0) have read, of one length whatever is known."""
     xs: list[float] = []
     ys: list[float] = []
     for i in range(count):
@@ -77,7 +77,7 @@ def reading(
 
 
 def film(outputs: Any, known: Sequence[int], parallel: bool) -> Mapping[str, Any]:
-    """What moves in `reading`, by how many outputs are known at each frame."""
+    """Frames of `reading`, by how many outputs are known at each."""
     D = len(array(outputs))
     new = [range(before, now) for before, now in zip([0, *known[:-1]], known, strict=True)]
     old = [lines(D, range(k), parallel) for k in known]

@@ -51,7 +51,7 @@ def both(
 
 
 def shade(fig: go.Figure, forbidden: Intervals, **place: Any) -> None:
-    """Where the slope is negative."""
+    """Shade the intervals of negative slope."""
     for start, stop in forbidden:
         fig.add_vrect(x0=start, x1=stop, fillcolor=theme.fade(theme.VERMILLION, 0.25), line_width=0, **place)
 

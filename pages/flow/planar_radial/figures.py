@@ -33,7 +33,7 @@ def bent(grid: Any, cloud: Any, point: Any, dots: int, at: int) -> tuple[go.Figu
 
 
 def profile(along: Any, values: Any, name: str, at: int) -> tuple[go.Figure, dict[str, Any]]:
-    """Where a coordinate goes, above where it was, and what moves: trace 1."""
+    """New coordinate over the old one, and the frames of trace 1."""
     a, v = array(along), array(values)
     fig = go.Figure(
         [

@@ -104,7 +104,7 @@ def ladj(layer: Planar | Radial, z: Tensor, shares: Tensor) -> Tensor:
 
 
 def preimages(run: Bend, at: float = 0.0) -> int:
-    """How many places of the profile go to `at`, with all of the push."""
+    """Number of places of the profile that go to `at`, with all of the push."""
     off = run.profile[-1] - at
     return int((off[:-1] * off[1:] < 0).sum() + (off == 0).sum())
 
@@ -120,7 +120,7 @@ def captions(run: Bend) -> list[str]:
 
 
 def equations(run: Bend, point: tuple[float, float]) -> list[str]:
-    """Where the marked point goes, and its ladj, LaTeX."""
+    """Image of the marked point, and its ladj, as LaTeX."""
     return [
         rf"({point[0]:g},\ {point[1]:g}) \to ({float(x[0]):.4f},\ {float(x[1]):.4f}),\qquad "
         rf"\log|\det J| = {float(d):.4f}"
@@ -133,7 +133,7 @@ def equations(run: Bend, point: tuple[float, float]) -> list[str]:
 
 @dataclass(frozen=True)
 class Fit:
-    """What training has reached so far; one entry a frame.
+    """Progress of training; one entry per frame.
 
     Attributes:
         steps: done. samples: (F, N, 2) of the flow. kl: KL(flow ‖ target), nats.
@@ -174,6 +174,6 @@ def density(target: str, reach: float = 4.0, cells: int = 100) -> Tensor:
 
 
 def answer(layer: Planar | Radial, point: tuple[float, float]) -> list[float]:
-    """Where a point goes, and log |det J| there."""
+    """Image of a point, and log |det J| there."""
     x, found = layer.generate(torch.tensor(point, dtype=torch.float64))
     return [*x.tolist(), float(found)]

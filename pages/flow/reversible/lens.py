@@ -97,9 +97,11 @@ def area(path: Tensor) -> float:
 
 
 def areas(steps: list[tuple[nn.Module, int, int]], centre: Tensor) -> Tensor:
-    """Of the patch before and after every step (f, which half, sign), (len(steps) + 1,): by a polygon with as
-    many corners as it takes. What it misses falls with the square of its sides: a third of what every second
-    corner adds is still missed, and is added."""
+    """Areas of the patch before and after every step (f, which half, sign), (len(steps) + 1,).
+
+    By a polygon with as many corners as it takes. What it misses falls with the square of its sides: a third
+    of what every second corner adds is still missed, and is added.
+    """
     dots = 400
     while True:
         path = outline(centre, dots=dots)
@@ -158,7 +160,7 @@ def added(h: Tensor, f: nn.Module, which: int, sign: int) -> Tensor:
 
 
 def network_jacobian(features: int, seed: int = 0) -> Tensor:
-    """Of one block with random networks at a random point, (D, D)."""
+    """Jacobian of one block with random networks at a random point, (D, D)."""
 
     def initialise() -> tuple[ReversibleBlock, Tensor]:
         made = ReversibleBlock.of_vectors(features, HIDDEN).double()
@@ -175,7 +177,7 @@ def network_jacobian(features: int, seed: int = 0) -> Tensor:
 
 
 def saved_bytes(stack: FlowStack, x: Tensor) -> int:
-    """What autograd keeps of a forward pass for the backward one; parameters are not counted."""
+    """Bytes that autograd keeps of a forward pass for the backward one; parameters are not counted."""
     own = {p.data_ptr() for p in stack.parameters()}
     kept: dict[int, int] = {}
 

@@ -25,7 +25,7 @@ MANY = 100  # pictures behind the curves
 
 @dataclass(frozen=True)
 class Sweep:
-    """What the temperature does.
+    """Samples by temperature, with their spread and distance from the data.
 
     Attributes:
         shown: (F, N, H, W) grey levels.

@@ -1,4 +1,4 @@
-r"""How a density judges what it has not been trained on: scores of sets of pictures, and the radius of draws.
+r"""Scores of a density on sets of pictures that it has not been trained on, and the radius of draws.
 
     log p(x)                         low: an outlier, if below the threshold τ
     |−log p(x) − H|                  far from 0: not typical; H the mean of −log p on clean data

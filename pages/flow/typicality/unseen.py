@@ -23,7 +23,7 @@ def table_of(name: str) -> dict[str, list[lens.Against]]:
 
 
 def said(table: dict[str, list[lens.Against]], label: int) -> str:
-    """What is known of one class."""
+    """Sentence on one class."""
     one, typical = (table[score][label] for score in SCORES)
     seen = "never seen" if label == WITHOUT else "seen in training; these held out"
     return (

@@ -35,7 +35,7 @@ def texts(z: np.ndarray) -> list[list[str]]:
 
 
 def film(values: Any, last: list[Any]) -> dict[str, Any]:
-    """What moves in `grid` while the couplings go on."""
+    """Frames of `grid`, one per coupling."""
     return {"data.0.z": np.stack([shown(values, last, until) for until in range(len(array(values)))])}
 
 

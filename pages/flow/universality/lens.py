@@ -86,7 +86,7 @@ def compare(values: list[float], order: list[int], seed: int) -> Comparison:
 
 
 def reads(found: Comparison, frame: int) -> tuple[list[int], list[int]]:
-    """What coupling `frame` (from 1) reads: numbers that are still inputs, and those already changed."""
+    """Numbers that coupling `frame` (from 1) reads: those still as they came in, and those changed before."""
     d, before = found.order[frame - 1], set(found.order[: frame - 1])
     return [j for j in range(d) if j not in before], [j for j in range(d) if j in before]
 
@@ -120,7 +120,7 @@ def equation(found: Comparison, frame: int) -> str:
 
 
 def verdict(found: Comparison) -> str:
-    """Which layer the couplings are."""
+    """Sentence on the layer that the couplings are."""
     same = [name for name, off in found.differences.items() if off < 1e-12]
     if len(same) == 2:
         return "Both layers make the same numbers here, and so do the couplings."

@@ -110,7 +110,7 @@ class TargetRecipe(rewind.OfOneLoss):
         return KINDS[self.kind](self.layers)
 
     def loss(self, model: Flow, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
-        """Of a batch, up to a constant."""
+        """Reverse KL of a batch, up to a constant."""
         batch = int(knobs["batch"])
         if self.forward:
             x = drawn(self.target)

@@ -41,7 +41,7 @@ def vae_bounds(model: VAE, y: Tensor, draws: int = DRAWS, seed: int = 0) -> tupl
 
 
 def bits(log_p: float | Tensor, features: int = 64) -> float:
-    """Bits a pixel."""
+    """Bits per pixel."""
     return -float(torch.as_tensor(log_p).detach().mean()) / (features * math.log(2))
 
 
@@ -91,7 +91,7 @@ def size(model: VAE | Glow) -> int:
 
 
 def weighed(vae: int, flow: int) -> str:
-    """How the two compare in size, in a sentence."""
+    """Sentence on the sizes of the two."""
     if abs(vae - flow) <= 0.05 * flow:
         return "Both have the same number of weights, to within 5 %."
     larger, times = ("VAE", vae / flow) if vae > flow else ("flow", flow / vae)
@@ -114,7 +114,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Measured:
-    """Of both models, VAE first, on held-out digits.
+    """Scores of both models, VAE first, on held-out digits.
 
     Attributes:
         bits: a pixel. gap: nats from the VAE's one-draw bound to its best; gain: nats that the flow's own

@@ -38,7 +38,7 @@ def similarity(values: Any, classes: Any, height: int = 480) -> Tree:
 
 
 def differences(smooth: Smoothing, rounds: Sequence[int]) -> Tree:
-    """How much the nodes still differ, round by round."""
+    """Difference that is left between nodes, round by round."""
     lines = {"distance": smooth.distance, "rate": smooth.expected, "energy": smooth.energy}
     return marking(basic.curves(lines, xlabel="layers", log_y=True, mark=0, ends=True), rounds)
 
@@ -69,7 +69,7 @@ def accuracies(columns: Mapping[str, Sequence[float]]) -> go.Figure:
 
 
 def contributions(values: Any, names: Sequence[str], steps: int, total: float, height: int = 380) -> Tree:
-    """What each sender, then the bias, adds to one unit: a waterfall up to each step.
+    """Contribution of each sender, then of the bias, to one unit: a waterfall up to each step.
 
     Args:
         values: (M,) the terms in order.

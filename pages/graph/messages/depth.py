@@ -1,4 +1,4 @@
-"""What depth forgets: how rounds of averaging make all nodes alike, and networks of several depths.
+"""Over-smoothing: rounds of averaging make all nodes alike; networks of several depths.
 
 `edge_index` is (2, E); undirected graphs hold each edge both ways.
 """

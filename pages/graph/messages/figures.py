@@ -60,7 +60,7 @@ def _ink(color: str) -> str:
 
 
 def hop_colors(reach: int) -> list[str]:
-    """Of the classes 0..reach hops, from dark violet to pale, and grey for what is farther."""
+    """Colours of the classes 0..reach hops, from dark violet to pale, and grey for what is farther."""
     return [*("#4F1238", "#9A3F76", "#CC79A7", "#DDA3C3", "#F3DEEA")[: reach + 1], theme.HIDDEN]
 
 

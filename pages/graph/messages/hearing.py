@@ -21,7 +21,7 @@ from modules.trace import Step, Trace
 
 @dataclass(frozen=True)
 class Heard:
-    """What one node hears in one layer, the node itself last among the senders.
+    """Messages to one node in one layer, the node itself last among the senders.
 
     Attributes:
         node: n.
@@ -91,7 +91,7 @@ def factor(value: float | Tensor) -> str:
 
 
 def listen(heard: Heard, unit: int) -> Trace:
-    """The node's sum, one message a step, then the bias, then the activation, if one follows.
+    """The node's sum, one message per step, then the bias, then the activation, if one follows.
 
     The equations hold the numbers of one unit.
 
@@ -138,7 +138,7 @@ def listen(heard: Heard, unit: int) -> Trace:
 
 
 def numbers(trace: Trace, unit: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each step, first the part that works: messages are added up one by one,
+    """Texts of the machine's parts at each step, first the part that works: messages are added up one by one,
     then come the bias and the activation."""
     sums = [spell(step.values["sum"][unit]) for step in trace]
     return [
@@ -148,7 +148,7 @@ def numbers(trace: Trace, unit: int) -> list[dict[str, str]]:
 
 
 def senders(trace: Trace) -> list[str]:
-    """What comes in at each step: the message of a node, by its number, the bias, the activation."""
+    """Term that is added at each step: the message of a node, by its number, the bias, the activation."""
     nodes = [str(step.values["sender"]) for step in trace if step.values["sender"] >= 0]
     return [*nodes, "β", "ReLU"][: len(trace)]
 
@@ -166,7 +166,7 @@ def summary(heard: Heard, unit: int) -> str:
 
 
 def prediction(before: Tensor, now: Tensor, data: Data, node: int, classes: Sequence[str], edits: str) -> str:
-    """What is predicted of a node, and what the edits change; probabilities (N, C) of both graphs."""
+    """Prediction for a node, and what the edits change; probabilities (N, C) of both graphs."""
     moved = (now.argmax(1) != before.argmax(1)).nonzero()[:, 0].tolist()
     role = "labelled in training" if data.train_mask[node] else "not labelled in training"
     guess, truth = int(now[node].argmax()), int(data.y[node])
@@ -178,7 +178,7 @@ def prediction(before: Tensor, now: Tensor, data: Data, node: int, classes: Sequ
 
 
 def verdicts(now: Tensor, data: Data, nodes: Tensor, classes: Sequence[str]) -> list[str]:
-    """What each node is predicted as, and what it is."""
+    """Predicted and true class of each node."""
     told = zip(nodes.tolist(), now[nodes].argmax(1).tolist(), data.y[nodes].tolist(), strict=True)
     return [f"node {m}: predicted {classes[guess]}, is {classes[truth]}" for m, guess, truth in told]
 
@@ -200,7 +200,7 @@ def strongest(terms: Sequence[float], count: int) -> list[int]:
 
 
 def outdone(names: Sequence[str], terms: Sequence[float]) -> dict[str, str]:
-    """Why a term is not the largest: its name -> a sentence."""
+    """Reason why a term is not the largest: its name -> a sentence."""
     said = "The term of {} is {}: it is the message times the weight of the edge."
     return {name: said.format(name, spell(term)) for name, term in zip(names, terms, strict=True)}
 

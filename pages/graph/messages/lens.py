@@ -92,7 +92,7 @@ def places(nodes: Tensor) -> dict[int, int]:
 
 
 def scene(edited: Edited, data: Data, shown: Tensor, node: int) -> dict[str, Any]:
-    """What every picture of the graph has: nodes, edges, and what the edits change."""
+    """Parts of every picture of the graph: nodes, edges, and what the edits change."""
     place = places(shown)
     return {
         "edges": inside(edited.edge_index, shown),
@@ -193,14 +193,14 @@ def heard(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> he
 
 
 def reach(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> tuple[Tensor, Tensor]:
-    """How far a node hears: hops in theory, gradients as measured; (N,) each."""
+    """Reach of a node: hops in theory, gradients as measured; (N,) each."""
     data, edges = world(model_card).data, edited_edges(model_card, edits)
     theory = reaching.hops(edges, int(data.num_nodes), node)
     return theory, reaching.influence(model, data.x, edges, node, int(layer))
 
 
 def smoothed(model: GCN, model_card: Card, node: int, edits: str) -> depth.Smoothing:
-    """What rounds of averaging leave of the nodes that are drawn."""
+    """Nodes after each round of averaging, those that are drawn."""
     shown = seen(model, model_card, node, edits)
     edges = inside(shown.edited.edge_index, shown.shown)
     return depth.smoothing(edges, len(shown.shown), model.propagation, ROUNDS[-1])

@@ -19,7 +19,7 @@ positions = figures.layout(lens.inside(edges, shown), len(shown))
 
 
 def pressed(x: float, y: float) -> dict[str, Any]:
-    """What a click on the graph sets."""
+    """Controls that a click on the graph sets."""
     clicked = int(shown[figures.node_at(positions, x, y)])
     if now.click == SELECTS:
         return ui.moved(now, node=clicked)

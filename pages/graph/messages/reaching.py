@@ -1,4 +1,4 @@
-"""How far a node hears: in theory by hops, as measured by gradients."""
+"""Reach of a node: in theory by hops, as measured by gradients."""
 
 import torch
 from torch import Tensor
@@ -20,7 +20,7 @@ def hops(edge_index: Tensor, num_nodes: int, node: int) -> Tensor:
 
 
 def field_sizes(distance: Tensor, most: int) -> list[int]:
-    """How many nodes lie within 0, 1, ..., `most` hops."""
+    """Number of nodes within 0, 1, ..., `most` hops."""
     return [int(((distance >= 0) & (distance <= k)).sum()) for k in range(most + 1)]
 
 
@@ -47,11 +47,11 @@ def influence(model: GCN, x: Tensor, edge_index: Tensor, node: int, layer: int) 
 
 
 def ring_hover(distance: Tensor, nodes: Tensor) -> list[str]:
-    """How far each node is, in words."""
+    """Distance of each node, in words."""
     told = zip(nodes.tolist(), distance[nodes].tolist(), strict=True)
     return [f"node {m}: {f'{hops} hops' if hops >= 0 else 'never heard'}" for m, hops in told]
 
 
 def gradient_hover(measured: Tensor, nodes: Tensor) -> list[str]:
-    """How much each node is heard."""
+    """Gradient from each node, in words."""
     return [f"node {m}: {g:.3g}" for m, g in zip(nodes.tolist(), measured[nodes].tolist(), strict=True)]

@@ -1,4 +1,4 @@
-"""How couplings spread the base: numbers that never change keep its law, so halves must take turns.
+"""Distributions after each coupling: numbers that never change keep the base's, so halves must take turns.
 
 Shapes: N samples of D numbers; F frames, before the layers and after each.
 """
@@ -18,7 +18,7 @@ SAMPLES, BINS, WINDOW = 4000, 50, 5.0
 
 @dataclass(frozen=True)
 class Outputs:
-    """How N samples of N(0, I) are spread before the layers and after each: F = L + 1 frames.
+    """Histograms of N samples of N(0, I) before the layers and after each: F = L + 1 frames.
 
     Attributes:
         middles: (BINS,). heights: (F, D, BINS) densities. distance, p: (F, D) Kolmogorov and Smirnov's.
@@ -71,7 +71,7 @@ def tail(distance: Tensor, n: int) -> Tensor:
 
 
 def captions(found: Outputs) -> list[str]:
-    """What the outputs of each frame are."""
+    """Sentence on the outputs at each frame."""
     said = []
     for number, (same, p) in enumerate(zip(found.same, found.p, strict=True)):
         off = (p < 0.05) & ~same
@@ -80,7 +80,8 @@ def captions(found: Outputs) -> list[str]:
         elif same.any():
             rest = f"; N(0, 1) is rejected for {named(off)}" if off.any() else ""
             said.append(
-                f"After layer {number} the base's law is left, bit for bit, in output {named(same)}{rest}."
+                f"After layer {number} the base's distribution is left, bit for bit, in output "
+                f"{named(same)}{rest}."
             )
         else:
             said.append(
