@@ -48,7 +48,7 @@ class PiecewiseLinear(Bins):
     def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
         before = edges(phi)
-        c = bin_of(before, x)
+        c = find_bin(before, x)
         rise = pick(phi, c)
         z = (c + ((x - pick(before, c)) / rise).clamp(0, 1)) / self.bins
         inside = (x >= 0) & (x <= 1)
@@ -74,7 +74,7 @@ class SquareRootBins(Bins):
     def normalize(self, x: Tensor, theta: Tensor) -> ValueAndLogDet:
         phi = theta.softmax(-1)
         before = edges(phi.sqrt())
-        c = bin_of(before, x)
+        c = find_bin(before, x)
         rise, root = pick(phi, c), x - pick(before, c)
         top = before[..., -1]
         inside = (x >= 0) & (x <= top)
@@ -91,7 +91,7 @@ def edges(rises: Tensor) -> Tensor:
     return F.pad(rises.cumsum(-1), (1, 0))
 
 
-def bin_of(knots: Tensor, h: Tensor) -> Tensor:
+def find_bin(knots: Tensor, h: Tensor) -> Tensor:
     """Bin, 0 to K − 1, of h (...) between knots (..., K + 1); h outside has the first or last."""
     return torch.searchsorted(knots[..., 1:-1].contiguous(), h[..., None], right=True)[..., 0]
 

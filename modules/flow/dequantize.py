@@ -109,7 +109,7 @@ class Margins(FlowLayer):
         self.theta.copy_((all_reduce_sum(counts) + 1).log())
         self.initialised.fill_(True)
 
-    def thetas(self, h: Tensor) -> Tensor:
+    def expanded_theta(self, h: Tensor) -> Tensor:
         return self.theta.expand(*h.shape, self.map.bins)
 
     def slope(self, z: Tensor, slope: Tensor) -> Tensor:
@@ -121,17 +121,17 @@ class Margins(FlowLayer):
         if self.training and not self.initialised:
             self.initialise(x)
         h = (x / self.map.bins).clamp(0, 1)
-        share, slope = self.map.generate(h, self.thetas(h))
+        share, slope = self.map.generate(h, self.expanded_theta(h))
         least = torch.finfo(x.dtype).eps
         z = torch.special.ndtri(share.clamp(least, 1 - least))
         return z, self.slope(z, slope)
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
-        h, slope = self.map.normalize(torch.special.ndtr(z), self.thetas(z))
+        h, slope = self.map.normalize(torch.special.ndtr(z), self.expanded_theta(z))
         return h * self.map.bins, -self.slope(z, -slope)
 
 
-def between(x: Tensor, u: Tensor) -> Tensor:
+def add_noise(x: Tensor, u: Tensor) -> Tensor:
     """x + u of whole numbers and noise in [0, 1), below x + 1 also where the sum would round to it."""
     return torch.minimum(x + u, torch.nextafter(x + 1, x))
 

@@ -85,7 +85,7 @@ class Flow(Module, ClassConditional):
         """
         if z.shape[-1] != self.event_dim:
             raise ValueError(f"z has {z.shape[-1]} numbers per example, the model {self.event_dim}.")
-        x, ladj = self.stack.generate(z, self.checked(context))
+        x, ladj = self.stack.generate(z, self.check_context(context))
         return x.reshape(*z.shape[:-1], *self.event_shape), ladj
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
@@ -95,10 +95,10 @@ class Flow(Module, ClassConditional):
             raise ValueError(
                 f"x has {numbers} numbers per example, the model {self.event_dim} {self.event_shape}."
             )
-        z, ladj = self.stack.normalize(self.stack_input(x), self.checked(context))
+        z, ladj = self.stack.normalize(self.stack_input(x), self.check_context(context))
         return z.reshape(len(x), self.event_dim), ladj
 
-    def checked(self, context: Tensor | None) -> Tensor | None:
+    def check_context(self, context: Tensor | None) -> Tensor | None:
         """The context, after a check that the flow is conditioned on one of its width.
 
         Raises:
@@ -249,14 +249,14 @@ class Flow(Module, ClassConditional):
 
     def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """z (B, D) after every layer, with that layer's ladj (B,)."""
-        context = self.checked(context)
+        context = self.check_context(context)
         for layer in self.layers:
             z, ladj = layer.generate(z, context)
             yield z, ladj
 
     def normalizing(self, x: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """x, as the stack reads it, back through every layer, with that layer's ladj (B,)."""
-        context = self.checked(context)
+        context = self.check_context(context)
         for layer in reversed(self.layers):
             x, ladj = layer.normalize(x, context)
             yield x, ladj

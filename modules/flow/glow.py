@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from modules.base import Mean, Split, require, require_picture
 from modules.flow.coupling import Coupling, halves
-from modules.flow.dequantize import Levels, Margins, UniformNoise, VariationalNoise, between, bits_per_dim
+from modules.flow.dequantize import Levels, Margins, UniformNoise, VariationalNoise, add_noise, bits_per_dim
 from modules.flow.flow import Flow
 from modules.flow.image import Conv1x1, MultiScale, Squeeze, level_shapes
 from modules.flow.layer import FlowLayer, FlowStack
@@ -137,7 +137,7 @@ class Glow(Flow):
     def dequantize(self, x: Tensor, generator: torch.Generator | None = None) -> tuple[Tensor, Tensor]:
         """x of whole numbers -> x + u in [0, K), log q(u|x) (B,)."""
         u, log_q = self.dequantizer(self.stack_input(x), generator)
-        return between(self.stack_input(x), u), log_q
+        return add_noise(self.stack_input(x), u), log_q
 
     def elbo(
         self, x: Tensor, context: Tensor | None = None, generator: torch.Generator | None = None

@@ -86,10 +86,10 @@ class FlowStack(FlowLayer):
         self.event_dims = layers[-1].event_dims
 
     def generate(self, z: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
-        return last_of(self.generating(z, context))
+        return compose(self.generating(z, context))
 
     def normalize(self, x: Tensor, context: Tensor | None = None) -> ValueAndLogDet:
-        return last_of(self.normalizing(x, context))
+        return compose(self.normalizing(x, context))
 
     def generating(self, z: Tensor, context: Tensor | None = None) -> Iterator[ValueAndLogDet]:
         """After each layer of f_1, …, f_L: z_l and this layer's own ladj."""
@@ -104,7 +104,7 @@ class FlowStack(FlowLayer):
             yield x, ladj
 
 
-def last_of(steps: Iterator[ValueAndLogDet]) -> ValueAndLogDet:
+def compose(steps: Iterator[ValueAndLogDet]) -> ValueAndLogDet:
     """The last value of some steps and the sum of their ladjs."""
     last, total = next(steps)
     for value, ladj in steps:

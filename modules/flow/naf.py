@@ -49,12 +49,17 @@ class NeuralMonotone(Monotone):
         k = self.units
         log_a, b, mixing, log_c, d, last = theta.split([k, k, k * k, k, k, k], -1)
         log_a, log_c, mixing = soft_clamp(log_a), soft_clamp(log_c), mixing.unflatten(-1, (k, k))
-        v, slope = mixed(z[..., None, None], log_a[..., None, :], (b + self.starts)[..., None, :], mixing)
-        y, outer = mixed(v[..., None, :], log_c[..., None, :], d[..., None, :], last[..., None, :], slope)
+        b = b + self.starts
+        v, slope = mixture_logit(z[..., None, None], log_a[..., None, :], b[..., None, :], mixing)
+        y, outer = mixture_logit(
+            v[..., None, :], log_c[..., None, :], d[..., None, :], last[..., None, :], slope
+        )
         return y[..., 0], outer[..., 0]
 
 
-def mixed(h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | None = None) -> ValueAndLogDet:
+def mixture_logit(
+    h: Tensor, log_a: Tensor, b: Tensor, logits: Tensor, slope: Tensor | None = None
+) -> ValueAndLogDet:
     """logit Σ_j w_j σ(a_j h_j + b_j), w = softmax(logits), and its log slope; j is the last dimension.
 
     Args:

@@ -24,7 +24,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require
-from modules.flow.bins import bin_of, pick
+from modules.flow.bins import find_bin, pick
 from modules.flow.layer import ValueAndLogDet
 from modules.flow.monotone import Monotone
 
@@ -61,7 +61,7 @@ class RationalQuadratic(Spline):
         """θ (..., 3 K − 1) -> x, y and slope of the K + 1 knots, each (..., K + 1)."""
         widths, heights, slopes = theta.split([self.bins, self.bins, self.bins - 1], -1)
         slopes = F.pad(F.softplus(slopes + self.slope_offset) + LEAST, (1, 1), value=1.0)
-        return places(widths, self.bound), places(heights, self.bound), slopes
+        return knot_positions(widths, self.bound), knot_positions(heights, self.bound), slopes
 
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         return rational_quadratic(z, *self.knots(theta))
@@ -79,7 +79,7 @@ class Cubic(Spline):
 
     def generate(self, z: Tensor, theta: Tensor) -> ValueAndLogDet:
         raw_widths, raw_heights, ends = theta.split([self.bins, self.bins, 2], -1)
-        xs, ys = places(raw_widths, self.bound), places(raw_heights, self.bound)
+        xs, ys = knot_positions(raw_widths, self.bound), knot_positions(raw_heights, self.bound)
         widths, slopes = xs.diff(dim=-1), ys.diff(dim=-1) / xs.diff(dim=-1)
         w0, w1, s0, s1 = widths[..., :-1], widths[..., 1:], slopes[..., :-1], slopes[..., 1:]
         mean = (s0 * w1 + s1 * w0) / (w0 + w1)  # of the parabola through three knots
@@ -89,7 +89,7 @@ class Cubic(Spline):
 
         inside = (z > -self.bound) & (z < self.bound)
         h = z.clamp(-self.bound, self.bound)
-        k = bin_of(xs, h)
+        k = find_bin(xs, h)
         width, s = pick(widths, k), pick(slopes, k)
         t = (h - pick(xs, k)) / width
         y, slope = cubic(t, pick(ds, k) / s, pick(ds, k + 1) / s)
@@ -97,7 +97,7 @@ class Cubic(Spline):
         return torch.where(inside, x, z), torch.where(inside, (slope * s).log(), 0.0)
 
 
-def places(raw: Tensor, bound: float) -> Tensor:
+def knot_positions(raw: Tensor, bound: float) -> Tensor:
     """(..., K) -> K + 1 knots from −B to B, (..., K + 1), no two of them closer than the least width."""
     bins = raw.shape[-1]
     shares = LEAST + (1 - LEAST * bins) * raw.softmax(-1)
@@ -112,7 +112,7 @@ def cubic(t: Tensor, d0: Tensor, d1: Tensor) -> ValueAndLogDet:
     return value, slope
 
 
-def of_bin(knots: tuple[Tensor, Tensor, Tensor], k: Tensor) -> tuple[Tensor, ...]:
+def bin_ends(knots: tuple[Tensor, Tensor, Tensor], k: Tensor) -> tuple[Tensor, ...]:
     """x, y, slope at the left end of bin k (...), then at its right end: six of (...)."""
     left, right = k[..., None], k[..., None] + 1
     return tuple(values.gather(-1, index)[..., 0] for index in (left, right) for values in knots)
@@ -123,7 +123,7 @@ def rational_quadratic(x: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) -> ValueAn
     low, high = xs[..., 0], xs[..., -1]
     inside = (x > low) & (x < high)
     h = torch.minimum(torch.maximum(x, low), high)
-    x0, y0, d0, x1, y1, d1 = of_bin((xs, ys, ds), bin_of(xs, h))
+    x0, y0, d0, x1, y1, d1 = bin_ends((xs, ys, ds), find_bin(xs, h))
     width, rise = x1 - x0, y1 - y0
     s, t = rise / width, (h - x0) / width
     between = t * (1 - t)
@@ -138,7 +138,7 @@ def rational_quadratic_inverse(y: Tensor, xs: Tensor, ys: Tensor, ds: Tensor) ->
     low, high = ys[..., 0], ys[..., -1]
     inside = (y > low) & (y < high)
     h = torch.minimum(torch.maximum(y, low), high)
-    x0, y0, d0, x1, y1, d1 = of_bin((xs, ys, ds), bin_of(ys, h))
+    x0, y0, d0, x1, y1, d1 = bin_ends((xs, ys, ds), find_bin(ys, h))
     width, rise, up = x1 - x0, y1 - y0, h - y0
     s = rise / width
     bend = d1 + d0 - 2 * s

@@ -32,7 +32,7 @@ class Detector:
     band: float
 
     @classmethod
-    def of(cls, log_prob: Tensor, quantile: float = 0.05) -> "Detector":
+    def from_clean(cls, log_prob: Tensor, quantile: float = 0.05) -> "Detector":
         """From log p (N,) of clean data that the model has not seen; `quantile` of them are to be flagged."""
         require(0, below=1, quantile=quantile)
         mean = float(-log_prob.mean())

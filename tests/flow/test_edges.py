@@ -7,7 +7,7 @@ import torch
 
 from datamodules.mnist import dequantize as dequantized
 from modules.flow import bins, change, mixture, monotone, tangent
-from modules.flow.dequantize import between
+from modules.flow.dequantize import add_noise
 from modules.flow.iresnet import Residual
 from modules.flow.layer import increasing_root
 from modules.flow.planar import Planar
@@ -138,9 +138,9 @@ def test_noise_never_makes_the_next_grey_level() -> None:
     levels = torch.arange(256.0)
     u = torch.full((256,), 1 - 2**-24)
     assert (levels + u == levels + 1).any()  # what a plain sum does
-    noisy = between(levels, u)
+    noisy = add_noise(levels, u)
     assert (noisy < levels + 1).all() and torch.equal(noisy.floor(), levels)
-    assert torch.equal(between(levels, torch.zeros(256)), levels)
+    assert torch.equal(add_noise(levels, torch.zeros(256)), levels)
     grey = torch.full((4000, 1, 16, 16), 255.0)
     keys = torch.arange(4000)
     assert dequantized(grey, keys).max() < 256

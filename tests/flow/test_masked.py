@@ -187,6 +187,15 @@ def test_a_call_of_the_former_layers_names_the_present_ones(build):  # type: ign
             build(kind)
 
 
+def test_former_calls_give_the_same_bits_with_a_warning():
+    model = contracts.exact(RealNVP(layers=2, hidden=(8,), conditional=True, num_classes=3), scale=0.2)
+    for draw in (model.sample, lambda *args, **given: model.sample_trace(*args, **given).result):
+        now = draw(4, y=2, temperature=0.5, generator=torch.Generator().manual_seed(3))
+        with pytest.warns(DeprecationWarning, match="give all but n by name"):
+            former = draw(4, 0.5, 2, seed=3)
+        assert torch.equal(now, former)
+
+
 def test_y_and_a_context_are_not_both_given():
     model = RealNVP(layers=1, hidden=(8,), conditional=True, num_classes=2)
     assert torch.equal(model.sample_context(2, [1, 0]), torch.tensor([[0.0, 1.0], [1.0, 0.0]]))

@@ -15,7 +15,7 @@ H = torch.tensor([0, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 1], dtype=torch.float64)
 
 
 def test_the_oracles_of_both_bins() -> None:
-    linear, roots = (lens.made(kind, FIVE, 1.0, []) for kind in lens.KINDS[:2])
+    linear, roots = (lens.build(kind, FIVE, 1.0, []) for kind in lens.KINDS[:2])
     assert linear.of(H)[0].tolist() == pytest.approx([0, 0.05, 0.1, 0.2, 0.55, 0.85, 0.95, 1])
     assert linear.of(H[[1, 3, 4]])[1].tolist() == pytest.approx([0.5, 1, 2.5])
     value, slope = roots.of(H[[1, 3, 4, 5, 6]])
@@ -27,18 +27,18 @@ def test_the_oracles_of_both_bins() -> None:
 
 
 def test_the_printed_index_lags_a_bin() -> None:
-    linear, roots = (lens.made(kind, FIVE, 1.0, []) for kind in lens.KINDS[:2])
+    linear, roots = (lens.build(kind, FIVE, 1.0, []) for kind in lens.KINDS[:2])
     first = torch.tensor([0, 0.1, 0.19], dtype=torch.float64)
     assert (linear.printed(first) == 0).all() and (roots.printed(first) == 0).all()
     assert linear.printed(H)[-1] == pytest.approx(0.9)
     assert roots.printed(H)[-1] == pytest.approx(2.103004 - math.sqrt(0.1), abs=1e-6)
     assert linear.printed(torch.tensor([0.3]).double()) == pytest.approx(0.05)  # half of φ_1
-    assert lens.made("cubic", FIVE, 1.0, []).printed(H) is None
+    assert lens.build("cubic", FIVE, 1.0, []).printed(H) is None
 
 
 @pytest.mark.parametrize("kind", lens.KINDS)
 def test_slope_and_inverse(kind: str) -> None:
-    chosen = lens.made(kind, FIVE, 1.0, [])
+    chosen = lens.build(kind, FIVE, 1.0, [])
     h = torch.tensor([0.03, 0.11, 0.37, 0.5, 0.81, 0.97], dtype=torch.float64)
     x, slope = chosen.of(h)
     assert not chosen.forbidden()
@@ -49,14 +49,14 @@ def test_slope_and_inverse(kind: str) -> None:
 
 def test_a_cubic_too_steep_falls_and_the_rational_quadratic_does_not() -> None:
     steep = [4.0, 4.0, 4.0]
-    folded = lens.made("cubic", [0.5, 0.5], 1.0, steep)
+    folded = lens.build("cubic", [0.5, 0.5], 1.0, steep)
     assert float(folded.of(torch.tensor([0.25]).double())[1]) == pytest.approx(-0.5)
     (a, b), (c, d) = folded.forbidden()
     root = math.sqrt(1 / 36)  # 4 − 18 t + 18 t² is 0 at ½ ± √(1/36)
     assert (a, b) == pytest.approx((0.25 - root / 2, 0.25 + root / 2), abs=2e-3)
     assert (c, d) == pytest.approx((a + 0.5, b + 0.5), abs=2e-3)
     assert folded.back(H) is None
-    assert not lens.made("rational quadratic", [0.5, 0.5], 1.0, steep).forbidden()
+    assert not lens.build("rational quadratic", [0.5, 0.5], 1.0, steep).forbidden()
 
 
 @pytest.mark.parametrize("kind", lens.KINDS)
@@ -80,7 +80,7 @@ def test_the_way_back_holds_over_the_whole_range_of_the_knobs(kind: str) -> None
         phi = lens.steep([v / sum(bars) for v in bars])[0]
         for factor, slopes in knots if splines else knots[1:2]:
             typed = [slopes[i % len(slopes)] for i in range(len(phi) + 1)] if slopes else []
-            chosen = lens.made(kind, phi, factor, typed)
+            chosen = lens.build(kind, phi, factor, typed)
             x, _ = chosen.of(h)
             assert float(x[-1]) == pytest.approx(chosen.top, abs=1e-9)
             back = chosen.back(x)

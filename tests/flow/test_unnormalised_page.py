@@ -36,12 +36,12 @@ def test_normalisers_of_the_targets() -> None:
 
 
 def test_points_of_the_target_lie_where_it_is() -> None:
-    x = lens.drawn(lens.Target("two modes"))
+    x = lens.target_samples(lens.Target("two modes"))
     assert x.abs().mean(0).tolist() == pytest.approx([2.5, 0.5 * math.sqrt(2 / math.pi)], abs=0.02)
     assert float((x[:, 0] > 0).float().mean()) == pytest.approx(0.5, abs=0.02)
     picture = dict(ink.examples(lens.PAD))["two lines"]
     own = lens.Target(lens.OWN, tuple(map(tuple, picture.tolist())))
-    up = lens.drawn(own)[:, 1]
+    up = lens.target_samples(own)[:, 1]
     assert float(((up.abs() - 0.5 * lens.INK).abs() < 0.6).float().mean()) > 0.85
     x = torch.tensor([[0.0, 1.75]], requires_grad=True)
     assert torch.autograd.grad(own(x).sum(), x)[0].isfinite().all()

@@ -111,7 +111,7 @@ def test_reverse_kl_seeks_a_mode_and_forward_kl_covers_both():
 def test_the_peak_is_probable_and_not_typical():
     base = Normal(0.0, 1.0)
     draws = torch.randn(2000, 100, generator=torch.Generator().manual_seed(0))
-    detector = Detector.of(base.log_prob(draws).sum(-1), 0.05)
+    detector = Detector.from_clean(base.log_prob(draws).sum(-1), 0.05)
     assert detector.mean_nll == pytest.approx(50 * math.log(2 * math.pi * math.e), rel=0.01)
     peak = base.log_prob(torch.zeros(1, 100)).sum(-1)
     assert not detector.improbable(peak) and detector.untypical(peak)

@@ -160,7 +160,7 @@ def window(run: Iteration) -> tuple[float, float]:
     return middle - reach, middle + reach
 
 
-def drawn(g: Map, ends: tuple[float, float], cells: int = 401) -> tuple[Tensor, Tensor]:
+def curve(g: Map, ends: tuple[float, float], cells: int = 401) -> tuple[Tensor, Tensor]:
     """The curve of g between two ends: x and g(x), (cells,)."""
     x = torch.linspace(*ends, cells, dtype=torch.float64)
     return x, g(x)

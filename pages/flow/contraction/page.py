@@ -53,7 +53,7 @@ film = ui.film(lens.STEPS + 1, key="step", values=range(lens.STEPS + 1), default
 # --- Picture ------------------------------------------------------------------------------------
 
 ends = lens.window(run)
-x, curve = lens.drawn((lambda z: y - f.of(z)) if solving else f.of, ends)
+x, curve = lens.curve((lambda z: y - f.of(z)) if solving else f.of, ends)
 stairs_x, stairs_y = lens.cobweb(run.path)
 bound = [float(run.errors[0]) * f.steepest**k for k in range(lens.STEPS + 1)]
 places = [figures.now(a, b) for a, b in zip(stairs_x, stairs_y, strict=True)]

@@ -111,7 +111,7 @@ def places(count: int) -> Tensor:
     return torch.linspace(0, 1, count, dtype=torch.float64)
 
 
-def made(kind: str, rises: list[float], factor: float, typed: list[float]) -> Map:
+def build(kind: str, rises: list[float], factor: float, typed: list[float]) -> Map:
     """The map of rises that sum to 1.
 
     Args:

@@ -63,7 +63,7 @@ with stage.rail:
     else:
         printed = ui.toggle("As printed, ⌊Kh⌋", False, key="printed")
 
-chosen = lens.made(kind, rises, factor, slopes)
+chosen = lens.build(kind, rises, factor, slopes)
 film = ui.film(lens.FRAMES, key="h", values=AT, default=0.3, label="h =", seconds=0.12)
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ with stage.below:
         import torch
         from pages.flow.monotone import lens
 
-        chosen = lens.made({kind!r}, {rises}, {factor}, {slopes})
+        chosen = lens.build({kind!r}, {rises}, {factor}, {slopes})
         x, slope = chosen.of(torch.tensor([{AT[film.at]}], dtype=torch.float64))
         result = float(x)
         """,

@@ -45,7 +45,7 @@ class Judged:
     log_p: dict[str, Tensor]
 
     def detector(self, quantile: float) -> Detector:
-        return Detector.of(self.log_p["digits"], quantile)
+        return Detector.from_clean(self.log_p["digits"], quantile)
 
     def flagged(self, name: str, quantile: float, score: str) -> float:
         """Share of a set that is called an outlier."""

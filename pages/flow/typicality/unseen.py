@@ -12,17 +12,17 @@ SCORES = ("log p", "typicality")
 
 
 @ui.cached
-def found_of(name: str) -> lens.Classes:
+def scores_of(name: str) -> lens.Classes:
     return lens.classes(ui.load(name), WITHOUT)
 
 
 @ui.cached
 def table_of(name: str) -> dict[str, list[lens.Against]]:
-    found = found_of(name)
+    found = scores_of(name)
     return {score: [found.against(label, score) for label in range(10)] for score in SCORES}
 
 
-def said(table: dict[str, list[lens.Against]], label: int) -> str:
+def class_caption(table: dict[str, list[lens.Against]], label: int) -> str:
     """Sentence on one class."""
     one, typical = (table[score][label] for score in SCORES)
     seen = "never seen" if label == WITHOUT else "seen in training; these held out"
@@ -37,7 +37,7 @@ def view(stage: Any) -> None:
     with stage.rail:
         score = ui.choice("Score", list(SCORES), key="score")
     film = ui.film(10, key="class", values=range(10), default=WITHOUT, label="Class", seconds=1.0)
-    found, table = found_of(lens.UNSEEN), table_of(lens.UNSEEN)
+    found, table = scores_of(lens.UNSEEN), table_of(lens.UNSEEN)
     others, own, low, high = lens.by_class(found, score)
     areas = {name: [one.area for one in row] for name, row in table.items()}
     errors = {name: [one.error for one in row] for name, row in table.items()}
@@ -57,7 +57,7 @@ def view(stage: Any) -> None:
             )  # fmt: skip
     with stage.foot:
         film.bar(
-            captions=[said(table, label) for label in range(10)],
+            captions=[class_caption(table, label) for label in range(10)],
             equations=[
                 rf"P(\log p(x_{{{label}}}) < \log p(x_{{\text{{other}}}})) = {table['log p'][label].area:.3f}"
                 rf"\pm{table['log p'][label].error:.3f}"

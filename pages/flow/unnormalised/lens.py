@@ -79,7 +79,7 @@ def cells(target: Target) -> tuple[Tensor, float]:
 
 
 @lru_cache(maxsize=16)
-def drawn(target: Target, count: int = 10_000) -> Tensor:
+def target_samples(target: Target, count: int = 10_000) -> Tensor:
     """Points (count, 2) of the target, each even within one of many small cells of the window."""
     fine = 300
     at, width = plane.middles(REACH, fine, torch.float32).flatten(0, 1), 2 * REACH / fine
@@ -113,7 +113,7 @@ class TargetRecipe(rewind.OfOneLoss):
         """Reverse KL of a batch, up to a constant."""
         batch = int(knobs["batch"])
         if self.forward:
-            x = drawn(self.target)
+            x = target_samples(self.target)
             return -model.log_prob(x[torch.randint(len(x), (batch,), generator=generator)]).mean()
         z = torch.randn(batch, 2, generator=generator)
         return reverse_kl.reverse_kl(model.stack, z, self.target).mean()

@@ -154,7 +154,7 @@ def trains(view: str, train: bool) -> bool:
 
 
 @dataclass(frozen=True)
-class Seen:
+class View:
     """A graph as it is edited, and what is drawn of it.
 
     Attributes:
@@ -174,12 +174,12 @@ class Seen:
         return len(self.shown) == self.data.num_nodes
 
 
-def seen(model: GCN, model_card: Card, node: int, edits: str) -> Seen:
+def view(model: GCN, model_card: Card, node: int, edits: str) -> View:
     module = world(model_card)
     data, edited = module.data, editing.edit(module.data.edge_index, int(module.data.num_nodes), edits)
     shown = neighbourhood(edited.edge_index, int(data.num_nodes), node, DRAWN)
     before, now = (predict(model, data.x, edges) for edges in (data.edge_index, edited.edge_index))
-    return Seen(data, list(module.classes), edited, shown, before, now)
+    return View(data, list(module.classes), edited, shown, before, now)
 
 
 def edited_edges(model_card: Card, edits: str) -> Tensor:
@@ -201,7 +201,7 @@ def reach(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> tu
 
 def smoothed(model: GCN, model_card: Card, node: int, edits: str) -> depth.Smoothing:
     """Nodes after each round of averaging, those that are drawn."""
-    shown = seen(model, model_card, node, edits)
+    shown = view(model, model_card, node, edits)
     edges = inside(shown.edited.edge_index, shown.shown)
     return depth.smoothing(edges, len(shown.shown), model.propagation, ROUNDS[-1])
 

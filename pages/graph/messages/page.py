@@ -11,7 +11,7 @@ from pages.graph.messages.room import MESSAGES, REACH, ROOM, ROUNDS, SELECTS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    seen = ui.compute(lens.seen, now)
+    seen = ui.compute(lens.view, now)
 data, shown, node = seen.data, seen.shown, now.node
 place = lens.places(shown)
 edges = data.edge_index if seen.whole else seen.edited.edge_index  # a small graph stands still while edited
