@@ -90,7 +90,7 @@ def drawn_by(source: str | Path, seed: int) -> Tensor:
 
 
 def drawing(model: Any, card: Mapping[str, Any], seed: int) -> Iterator[tuple[float, Tensor]]:
-    """The pictures of a generator hop by hop where there are any: the share done, and they as far as they
+    """The pictures of a generator step by step where there are any: the share done, and they as far as they
     are."""
     for share, x in generated.drawn(model, DRAWN, seed):
         yield share, black_and_white(card, x)
