@@ -18,7 +18,7 @@ from modules.mlp import mlp
 
 PLAIN, CONNECTED = "all of it", "G fully connected, of equal size"
 SWITCHES: dict[str, dict[str, Any]] = {
-    PLAIN: {}, "no batch norm": {"batch_norm": False}, "ReLU in D, not leaky": {"slope": 0.0},
+    PLAIN: {}, "no batch norm": {"batch_norm": False}, "ReLU in D, not leaky": {"negative_slope": 0.0},
     "pooling, not strides": {"strided": False}, "torch's first weights": {"init_std": None},
     "no batch norm, torch's first weights": {"batch_norm": False, "init_std": None},
     "β₁ = 0.9": {"momentum": 0.9}, CONNECTED: {"connected": True},
