@@ -10,7 +10,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from modules.base import Module, BatchShard
+from modules.base import BatchShard, Module
 
 Update = tuple[str, Tensor]  # of which player, and the loss that it lowers
 

@@ -32,7 +32,7 @@ from modules.adversarial.diversity import MinibatchStd
 from modules.adversarial.losses import LOSSES, clip_weights, gradient_penalty, with_spectral_norm
 from modules.adversarial.metrics import sample_metrics
 from modules.adversarial.truncation import truncated_normal
-from modules.base import Mean, BatchShard, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.former import former
 from modules.trace import Step, Trace
 

@@ -34,7 +34,7 @@ from modules.adversarial.alternating import AlternatingTraining, Update
 from modules.adversarial.dcgan import initialise
 from modules.adversarial.losses import LeastSquares
 from modules.adversarial.translation import patch_discriminator
-from modules.base import Mean, BatchShard, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.latent.conv_vae import downsampled_size
 
 Content = Literal["identity", "before", "none"]

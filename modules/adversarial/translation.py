@@ -33,7 +33,7 @@ from torch import Tensor, nn
 from modules.adversarial.alternating import AlternatingTraining, Update
 from modules.adversarial.dcgan import initialise
 from modules.adversarial.losses import LOSSES
-from modules.base import Mean, BatchShard, Split, require
+from modules.base import BatchShard, Mean, Split, require
 from modules.latent.conv_vae import downsampled_size
 
 
