@@ -25,7 +25,7 @@ def chain(sequences: int, length: int) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def hmmlearn(start: Tensor, transition: Tensor, log_b: Tensor) -> Any:
-    """What an E-step of hmmlearn does of the same frames, "scaling": it returns Σ log p and Σ ξ.
+    """E-step of hmmlearn on the same frames, "scaling": it returns Σ log p and Σ ξ.
 
     Raises:
         ImportError: hmmlearn is not installed.

@@ -33,8 +33,8 @@ from datamodules.mnist import MNIST
 from lab import experiments, weights
 from lab.bench.games import features
 from lab.bench.timing import Row, interleaved
-from lab.lenses.latent import floor, lerp, probe, slerp
-from modules.adversarial import metrics
+from lab.lenses.latent import lerp, majority_accuracy, probe, slerp
+from modules.adversarial import judges
 from modules.importance import effective_sample_size
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.bounds import gaussian_kl
@@ -133,7 +133,7 @@ def signal(
 
 
 def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
-    """Of log values against log sizes, by least squares."""
+    """Slope of log values against log sizes, by least squares."""
     x, y = (torch.tensor(each, dtype=torch.float64).log() for each in (sizes, values))
     return ((x - x.mean()) @ (y - y.mean()) / (x - x.mean()).square().sum()).item()
 
@@ -195,14 +195,14 @@ def drawn(model: VAE, train: Tensor, count: int) -> dict[str, Tensor]:
 
 @torch.no_grad()
 def before(reader: Any, x: Tensor, train: Tensor) -> dict[str, float]:
-    """What a classifier makes of pictures: Fréchet distance of its features to those of training images, the
+    """Scores of pictures by a classifier: Fréchet distance of its features to those of training images, the
     share of which it is sure, and the mean number of pixels to the nearest training image."""
     logits, seen = features(reader, x)
     sure = (logits.softmax(1).max(1).values > SURE).float().mean().item()
     apart = torch.cat([torch.cdist(part, train.flatten(1), p=1).min(1).values
                        for part in x.flatten(1)[:1000].split(100)])  # fmt: skip
     return {
-        "frechet": float(metrics.frechet(features(reader, train)[1], seen)),
+        "frechet": float(judges.frechet(features(reader, train)[1], seen)),
         "sure": sure,
         "nearest": apart.mean().item(),
     }
@@ -234,7 +234,7 @@ def probes() -> dict[str, float]:
     data = Digits(binarize="threshold")
     data.setup()
     (x, y), (held, labels) = (s[torch.arange(len(s))] for s in (data.train_set, data.test_set))
-    found = {"floor": floor(y, labels)}
+    found = {"floor": majority_accuracy(y, labels)}
     for name in ("vae-bits-digits", "cvae-digits"):
         model: Any = weights.load(name)
         told = [{"y": each} if isinstance(model, CVAE) else {} for each in (y, labels)]

@@ -66,7 +66,7 @@ def generator(seed: int) -> torch.Generator:
 
 
 def clusters(quick: bool) -> Iterator[Row]:
-    """All 1,797 digits, grey levels; five starts a fit, of which the likeliest is kept."""
+    """Fits of all 1,797 digits, grey levels; five starts per fit, of which the likeliest is kept."""
     from sklearn.metrics import adjusted_rand_score
 
     data = Digits(binarize="none")

@@ -45,7 +45,7 @@ def reach(reconstruction: Sequence[float], kl: Sequence[float]) -> tuple[float, 
 def costs(
     rows: Sequence[str], reconstruction: Sequence[float], kl: Sequence[float], reach: tuple[float, float]
 ) -> go.Figure:
-    """What a bound costs, as stacked bars in nats: −E log p(x|z) and the weighted KL.
+    """Costs of a bound, as stacked bars in nats: −E log p(x|z) and the weighted KL.
 
     Args:
         rows: names, one a bar.

@@ -1,4 +1,4 @@
-"""How a VAE uses its code: what the code costs and what it saves, after a training and over it.
+"""Use that a VAE makes of its code: what the code costs and saves, after a training and over it.
 
 use of z   −E log p(x|z′) + E log p(x|z), z′ the code of another example: 0 where nobody listens to z
 """
@@ -15,7 +15,7 @@ from modules.latent.vae import VAE
 
 @dataclass(frozen=True)
 class Swap:
-    """How a model uses its code, means over held-out data in nats.
+    """Costs and savings of a code, means over held-out data in nats.
 
     Attributes:
         own: −E log p(x|z) with the example's own code; other: with another example's.
@@ -34,7 +34,7 @@ class Swap:
 
     @property
     def saved(self) -> float:
-        """What the own code saves against another's."""
+        """Nats that the own code saves against another's."""
         return self.other - self.own
 
     @property
@@ -59,6 +59,6 @@ class Course:
     kl: list[float]
 
     def at(self, epoch: int) -> tuple[float, float]:
-        """Those of an epoch, of the last one where it has ended before."""
+        """The values of an epoch, of the last one where it has ended before."""
         i = min(epoch, len(self.rec) - 1)
         return self.rec[i], self.kl[i]

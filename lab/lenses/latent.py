@@ -1,8 +1,8 @@
 r"""Look into the latent space of any model that offers `encode`, `decode` and `prior`.
 
-Encode own input, walk between two codes (straight or on a sphere), traverse single dimensions, decode
-a grid of the plane, add and subtract codes, find neighbours. For models with a bound (VAE) also: the
-bound's parts, the exact posterior on a grid, and the best Gaussian guess at it.
+Encode own input, interpolate between two codes (straight or on a sphere), traverse single dimensions,
+decode a grid of the plane, add and subtract codes, find neighbours. For models with a bound (VAE) also: the
+bound's parts, the exact posterior on a grid, and the best Gaussian approximation of it.
 
 Shapes: x (N, ...); codes (N, K), flattened if the model's are not; pictures (N, H, W).
 References: [UDL] §17.8.2-17.8.4; [GM] §3.4, §3.9; White 2016, Sampling Generative Networks,
@@ -25,7 +25,7 @@ from modules.latent.bounds import gaussian_kl, reparameterize
 from modules.latent.importance import defensive_weights
 from modules.latent.vae import VAE
 
-Walk = Literal["linear", "spherical"]
+Interpolation = Literal["linear", "spherical"]
 RIDGE = 1e-3  # of a probe
 MOVES = 0.01  # variance of a posterior mean from which its dimension counts as active
 
@@ -126,7 +126,7 @@ def examples(pictures: Tensor, labels: Tensor) -> list[tuple[str, Tensor]]:
     return [*chosen, ("box", box)]
 
 
-# --- Walks ----------------------------------------------------------------------------------------
+# --- Interpolation --------------------------------------------------------------------------------
 
 
 def lerp(a: Tensor, b: Tensor, t: Tensor | float) -> Tensor:
@@ -162,7 +162,7 @@ def angle(a: Tensor, b: Tensor) -> float:
     return 2 * math.atan2((u - v).norm().item(), (u + v).norm().item())
 
 
-def walk(a: Tensor, b: Tensor, steps: int, kind: Walk = "linear") -> Tensor:
+def interpolate(a: Tensor, b: Tensor, steps: int, kind: Interpolation = "linear") -> Tensor:
     """(steps, K) codes from a to b, both ends included."""
     t = torch.linspace(0, 1, steps, dtype=a.dtype)
     return lerp(a, b, t) if kind == "linear" else slerp(a, b, t)
@@ -260,7 +260,7 @@ def decode_plane(model: Any, plane: Plane, extent: float = 3.0, size: int = 21) 
 # --- Arithmetic and neighbours --------------------------------------------------------------------
 
 
-def exchange(z: Tensor, labels: Tensor, minus: int, plus: int) -> Tensor:
+def class_difference(z: Tensor, labels: Tensor, minus: int, plus: int) -> Tensor:
     """Vector (K,) from the mean code of class `minus` to that of class `plus`."""
     return z[labels == plus].mean(0) - z[labels == minus].mean(0)
 
@@ -294,14 +294,14 @@ def probe(z: Tensor, y: Tensor, held_z: Tensor, held_y: Tensor, ridge: float = R
     """
     scale = z.std(0).clamp(min=1e-6)
     one, held = (F.pad(part / scale, (0, 1), value=1.0).double() for part in (z, held_z))
-    hot = F.one_hot(y, int(y.max()) + 1).double()
+    one_hot = F.one_hot(y, int(y.max()) + 1).double()
     gram = one.T @ one + ridge * len(one) * torch.eye(one.shape[1], dtype=torch.float64)
-    weights = torch.linalg.solve(gram, one.T @ hot)
+    weights = torch.linalg.solve(gram, one.T @ one_hot)
     return ((held @ weights).argmax(1) == held_y).double().mean().item()
 
 
-def floor(y: Tensor, held_y: Tensor) -> float:
-    """What always answering the commonest label of y reads of the held-out ones."""
+def majority_accuracy(y: Tensor, held_y: Tensor) -> float:
+    """Share of the held-out labels that the commonest label of y gets right."""
     return (held_y == y.bincount().argmax()).double().mean().item()
 
 
@@ -310,7 +310,7 @@ def floor(y: Tensor, held_y: Tensor) -> float:
 
 @dataclass(frozen=True)
 class Bound:
-    """The bound of one x, split into its parts, with the guess q it belongs to.
+    """The bound of one x, split into its parts, with the q it belongs to.
 
     Attributes:
         mean, log_var: (K,) of q(z|x).
@@ -515,7 +515,7 @@ class Scatter:
 
 
 def scatter(log_weights: Tensor, sizes: Sequence[int], bins: int, exact: float | None = None) -> Scatter:
-    """How the estimates log 1/S Σ w scatter, for several S from one set of weights (N,)."""
+    """Scatter of the estimates log 1/S Σ w, for several S from one set of weights (N,)."""
     low = log_weights.quantile(0.02).item()
     high = max(log_weights.max().item(), exact if exact is not None else -math.inf)
     edges = torch.linspace(low, high + 0.02 * (high - low) + 1e-6, bins + 1, dtype=log_weights.dtype)
@@ -563,8 +563,8 @@ def overview(model: VAE, x: Tensor) -> Overview:
 
 
 @dataclass(frozen=True)
-class Walks:
-    """Both walks between two codes.
+class Interpolations:
+    """The linear and the spherical interpolation between two codes.
 
     Attributes:
         codes: (2, steps, K), linear and spherical.
@@ -579,10 +579,12 @@ class Walks:
     spherical: bool
 
 
-def walks(a: Tensor, b: Tensor, steps: int) -> Walks:
+def interpolations(a: Tensor, b: Tensor, steps: int) -> Interpolations:
     """The linear and the spherical walk from a to b, (K,) each."""
     omega = angle(a, b)
     spherical = 1e-6 <= omega <= math.pi - 1e-6
-    both = torch.stack([walk(a, b, steps), walk(a, b, steps, "spherical" if spherical else "linear")])
+    both = torch.stack(
+        [interpolate(a, b, steps), interpolate(a, b, steps, "spherical" if spherical else "linear")]
+    )
     lengths = dict(zip(("linear", "spherical"), both.norm(dim=-1), strict=True))
-    return Walks(both, lengths, omega, spherical)
+    return Interpolations(both, lengths, omega, spherical)

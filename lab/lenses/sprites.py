@@ -10,7 +10,7 @@ from modules.latent.vae import VAE
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a sprite."""
+    """True if q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a sprite."""
     return entry.datamodule == "datamodules.sprites.Sprites" and surfaces.keeps(
         entry, VAE, "encode_parameters", "sample_posterior", "prior", "outputs", "decode", "unpack"
     )
@@ -29,7 +29,7 @@ def examples() -> list[tuple[str, Tensor]]:
 
 
 def motions(pictures: Tensor) -> Tensor:
-    """How far the ink of each row of pictures (R, C, H, W) moves: (R, 3), its centre's reach in columns and
+    """Reach of the ink of each row of pictures (R, C, H, W): (R, 3), its centre's reach in columns and
     in rows, and the most ink over the least."""
     ink = pictures.sum((2, 3)).clamp(min=1e-6)
     place = torch.arange(pictures.shape[-1], dtype=pictures.dtype)

@@ -36,7 +36,7 @@ COLOURS = {  # what `belief` is, in words
 
 
 def fits(kind: str) -> Callable[[Experiment], bool]:
-    """Whether an experiment trains such a density on rows of numbers, however many there are in a row."""
+    """True if an experiment trains such a density on rows of numbers, however many there are in a row."""
 
     def one(entry: Experiment) -> bool:
         return (
@@ -83,7 +83,7 @@ def read(folder: Path, at: int = 0) -> Data:
 
 @torch.no_grad()
 def belief(model: Any, kind: str, data: Data) -> Tensor:
-    """What the model says of each row, (N,): its likeliest component or state; E[z_1 | x]; log p(x)."""
+    """Answer of the model for each row, (N,): its likeliest component or state; E[z_1 | x]; log p(x)."""
     x = data.examples
     if kind == "mixture":
         return model.responsibilities(x).argmax(1)
@@ -96,7 +96,7 @@ def belief(model: Any, kind: str, data: Data) -> Tensor:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a trained model says of its rows.
+    """Answers of a trained model for its rows.
 
     Attributes:
         belief: (N,) as of `belief`.
@@ -116,7 +116,7 @@ class Seen:
 
 @torch.no_grad()
 def seen(model: Any, kind: str, data: Data, row: int) -> Seen:
-    """Of all rows, and of number `row` from 0."""
+    """Answers for all rows, and for number `row` from 0."""
     x = data.examples
     log_p = model.filtered(x)[1][0] if kind == "HMM" else model.log_prob(x)
     if kind == "mixture":

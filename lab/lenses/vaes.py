@@ -12,7 +12,7 @@ SIDES = {"datamodules.digits.Digits": 8, "datamodules.mnist.MNIST": 28}
 
 
 def surface(entry: Experiment, *methods: str) -> bool:
-    """Whether it is a VAE of digits whose `methods` are those of `VAE`: of other data and sizes these rooms
+    """True if it is a VAE of digits whose `methods` are those of `VAE`: of other data and sizes these rooms
     have no examples."""
     side = SIDES.get(entry.datamodule)
     return (
@@ -23,12 +23,12 @@ def surface(entry: Experiment, *methods: str) -> bool:
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether its q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a picture."""
+    """True if its q(z|x) is the encoder's Gaussian, its prior N(0, I), and a code alone makes a picture."""
     return surface(entry, "encode_parameters", "encode", "sample_posterior", "prior", "decode", "unpack")
 
 
 def weighs(entry: Experiment) -> bool:
-    """Whether p(x) can be weighed by draws of one layer of codes, whatever its posterior and prior."""
+    """True if p(x) can be weighed by draws of one layer of codes, whatever its posterior and prior."""
     return surface(entry, "log_weights", "decode", "outputs", "unpack") or fits(entry)
 
 

@@ -39,7 +39,7 @@ class AggregatedPosterior:
     log_var: Tensor
 
     def sample(self, n: int, *, generator: torch.Generator | None = None) -> Tensor:
-        """(n, K): a datum, then its code."""
+        """Codes (n, K): each of a datum picked at random."""
         chosen = torch.randint(len(self.mean), (n,), generator=generator)
         noise = normal(n, self.mean.shape[1], like=self.mean, generator=generator, dtype=torch.float64)
         return self.mean[chosen] + (0.5 * self.log_var[chosen]).exp() * noise
@@ -90,7 +90,7 @@ def weighted_log_q(mean: Tensor, log_var: Tensor, z: Tensor, data: int) -> Tenso
 
 
 def stratified_weights(batch: int, data: int) -> Tensor:
-    """What z's own datum, first, and the others of a mini-batch of M out of N count: (M,), summing to 1."""
+    """Weights (M,) of z's own datum, first, and of the others of a mini-batch of M of N; their sum is 1."""
     if batch < 2:
         raise ValueError("A stratified mini-batch needs at least 2 data.")
     own = 1 / data

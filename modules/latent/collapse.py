@@ -42,7 +42,7 @@ def kl_weight(beta: float, epoch: int, warmup_epochs: int, cycles: int = 1) -> f
 
 
 def free_bits(kl: Tensor, least: float, per: Literal["batch", "datum"] = "batch") -> Tensor:
-    """Σ_j max(λ, KL_j), the KL that training pays for, a scalar: kl (B, K), λ = `least` nats a dimension."""
+    """Σ_j max(λ, KL_j), the KL that training pays for, a scalar: kl (B, K), λ = `least` per dimension."""
     kl = kl.mean(0) if per == "batch" else kl
     return kl.clamp(min=least).sum(-1).mean()
 
@@ -53,7 +53,7 @@ def active_units(means: Tensor, threshold: float = ACTIVE) -> Tensor:
 
 
 class ActiveUnits(Metric):
-    """How many units are in use over a whole split; fed with means (B, K) of q(z|x)."""
+    """Number of units in use over a whole split; fed with means (B, K) of q(z|x)."""
 
     count: Tensor
     total: Tensor

@@ -75,7 +75,7 @@ class CVAE(ClassConditional, VAE):
         generator: torch.Generator | None = None,
         mean: bool = False,
     ) -> Tensor:
-        """As of `VAE`, of class y; without it the classes come in turn, so that n = C shows each once."""
+        """n draws as of `VAE`, of class y; without it the classes come in turn: n = C shows each once."""
         return self.sample_trace(n, y=y, temperature=temperature, generator=generator, mean=mean).result
 
     @former("n", "temperature", "mean", "generator", "seed")

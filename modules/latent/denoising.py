@@ -83,6 +83,10 @@ class DenoisingAutoencoder(Module):
         self.encoder = mlp([self.event_dim, *hidden, latent_dim], layer)
         self.decoder = mlp([latent_dim, *reversed(hidden), self.event_dim], layer)
 
+    def extra_repr(self) -> str:
+        sizes = f"event_shape={self.event_shape}, latent_dim={self.latent_dim}, decoder={self.likelihood!r}"
+        return f"{sizes}, kind={self.kind!r}, corruption={self.corruption}"
+
     def encode(self, x: Tensor) -> Tensor:
         """x (B, ...) -> z (B, K)."""
         return self.encoder(in_rows(x))

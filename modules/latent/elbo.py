@@ -53,7 +53,7 @@ class LinearGaussianPosterior:
 
     @property
     def precision(self) -> Tensor:
-        """Of the posterior: I + WᵀW/σ², the same for every x."""
+        """Precision of the posterior, I + WᵀW/σ², the same for every x."""
         w = self.loadings
         return torch.eye(w.shape[1]).to(w) + w.T @ w / self.variance
 
@@ -99,7 +99,7 @@ class LinearGaussianPosterior:
         return self.reconstruction(x, mean, covariance) - beta * self.rate(mean, covariance)
 
     def forms(self, x: Tensor, mean: Tensor, covariance: Tensor) -> dict[str, Tensor]:
-        """All five, each by its own terms."""
+        """The five forms, each by its own terms."""
         log_q = -gaussian_entropy(covariance)  # E_q log q
         energy = self.energy(x, mean, covariance)
         z_mean, z_covariance = self.posterior(x)
@@ -172,7 +172,7 @@ class Grid:
         return self.expectation(log_q, self.log_joint - log_q)
 
     def forms(self, log_q: Tensor, log_prior: Tensor) -> dict[str, Tensor]:
-        """All five; log p(z) (G,)."""
+        """The five forms; log p(z) (G,)."""
         entropy = -self.expectation(log_q, log_q)
         rate = self.expectation(log_q, log_q - log_prior)
         return {

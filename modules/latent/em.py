@@ -8,7 +8,7 @@ that it increases). All that the M-step reads of the data are sums over examples
 own, and the last batch of an epoch moves the parameters. An epoch is one step of EM on the whole split,
 whatever the size of its batches.
 
-A model says how in three methods: `initialize(x)` makes a start from data, `e_step(x)` is the E-step, and
+A model implements three methods: `initialize(x)` makes a start from data, `e_step(x)` is the E-step, and
 `m_step(stats)` the M-step. Models whose fit is one closed form (PCA) need one epoch.
 
 Shapes: x (B, *event_shape); log p(x) (B,), nats. Parameters are buffers in float64.
@@ -73,7 +73,7 @@ class EMModel(CountModel):
         self.sums: Stats | None = None
         self.register_buffer("started", torch.tensor(False))
 
-    # --- what a model says ---
+    # --- what a model implements ---
 
     def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
         """Put the parameters where EM begins."""
@@ -141,7 +141,7 @@ class EMModel(CountModel):
         """EM on x, from the present parameters or, at first, from a start of its own.
 
         Args:
-            tolerance: stop when a step gains less than this, nats an example.
+            tolerance: stop when a step gains less than this, nats per example.
 
         Returns:
             Σ log p(x) before each step and after the last: it never falls.
@@ -207,7 +207,7 @@ def compare_sizes(
     """Fit models of several sizes to x: which does BIC choose, which the held-out likelihood?
 
     Returns:
-        a row for each size: `size`, `parameters`, `nll` of x and `held_out`, nats an example, and `bic`.
+        a row for each size: `size`, `parameters`, `nll` of x and `held_out`, nats per example, and `bic`.
     """
     rows = []
     for size, model in models.items():

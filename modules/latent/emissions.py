@@ -22,7 +22,7 @@ from modules.noise import pick, uniform
 
 
 class Emission(Protocol):
-    """What a hidden Markov model asks of its states' distributions."""
+    """Protocol of the distributions of a hidden Markov model's states."""
 
     @property
     def num_free(self) -> int: ...
@@ -49,6 +49,9 @@ class Categorical(nn.Module):
         self.states, self.symbols = states, symbols
         self.register_buffer("probs", torch.full((states, symbols), 1 / symbols, dtype=torch.float64))
 
+    def extra_repr(self) -> str:
+        return f"states={self.states}, symbols={self.symbols}"
+
     @property
     def num_free(self) -> int:
         return self.states * (self.symbols - 1)
@@ -57,7 +60,7 @@ class Categorical(nn.Module):
         return self.probs.log().T[x.long()]  # (V, K)[x]
 
     def initialize(self, x: Tensor, generator: torch.Generator | None = None) -> None:
-        """Near the frequencies of x, each state another way."""
+        """Start near the frequencies of x, each state another way."""
         frequency = torch.bincount(x.long(), minlength=self.symbols) / len(x)
         u = torch.rand(self.states, self.symbols, generator=generator, dtype=torch.float64).to(self.probs)
         rows = (frequency + 1 / self.symbols / 100) * (0.1 - torch.log1p(-u))  # exponential: far apart
@@ -88,6 +91,9 @@ class Bernoulli(nn.Module):
         self.states, self.features, self.floor = states, features, floor
         self.register_buffer("probs", torch.full((states, features), 0.5, dtype=torch.float64))
 
+    def extra_repr(self) -> str:
+        return f"states={self.states}, features={self.features}, floor={self.floor:g}"
+
     @property
     def num_free(self) -> int:
         return self.probs.numel()
@@ -108,7 +114,7 @@ class Bernoulli(nn.Module):
         return {"ones": r.T @ x, "members": r.sum(0)}
 
     def marginal(self, seen: Tensor) -> "Bernoulli":
-        """Those of the bits that `seen` (D,) names alone."""
+        """The distribution of those bits alone that `seen` (D,) names."""
         kept = Bernoulli(self.states, int(seen.sum()), self.floor).to(self.probs)
         kept.probs.copy_(self.probs[:, seen])
         return kept

@@ -27,7 +27,7 @@ def elbo(theta: Tensor, phi: Tensor, x: Tensor) -> Tensor:
 
 
 def printed_elbo(theta: Tensor, phi: Tensor, x: Tensor) -> Tensor:
-    """What [BB] prints, with E z² = 1/φ²: no bound."""
+    """The formula that [BB] prints, with E z² = 1/φ²: no bound."""
     return _bound(theta, phi, x, 1 / phi.square())
 
 

@@ -34,7 +34,7 @@ PAIRS = 2**22  # entries of ξ that the log domain looks at in one go
 
 
 class Posterior(NamedTuple):
-    """What the observations say of the states.
+    """Posterior of the states given the observations.
 
     Attributes:
         filtered: (B, T, K) p(z_t | x_1..t).
@@ -57,10 +57,10 @@ class Posterior(NamedTuple):
 
 
 def posterior(start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | None = None) -> Posterior:
-    """All of it, scaled; in the log domain where that loses precision.
+    """Forward and backward, scaled; in the log domain where that loses precision.
 
     Args:
-        mask: (B, T), which frames are of the sequence and not padding behind its end: transitions are
+        mask: (B, T), True for frames of the sequence, False for padding behind its end: transitions are
             counted up to its last frame. None takes all.
     """
     found, kept = try_scaled(start, transition, log_b, mask)
@@ -129,7 +129,7 @@ def backward_sweep(last: Tensor, transition: Tensor, b: Tensor, c: Tensor) -> tu
 
 
 def precise(start: Tensor, transition: Tensor, log_b: Tensor, alpha: Tensor, c: Tensor) -> bool:
-    """Whether scaled α (T, K, B) and c (T, B) have lost nothing that counts.
+    """True if scaled α (T, K, B) and c (T, B) have lost nothing that counts.
 
     A product b_t(k) Σ_j α_{t−1}(j) A_jk that falls below the least number with all its digits is lost. That
     is harmless if every transition refills every state, for then no state's β exceeds another's by more than
@@ -299,7 +299,7 @@ def viterbi(
     single frame (the largest γ): these can even be states that no transition joins.
 
     Args:
-        mask: (B, T), which frames are of the sequence and not padding behind its end, where the path stays
+        mask: (B, T), True for frames of the sequence, False for padding behind its end, where the path stays
             in its last state and nothing is paid for it. None takes all.
     """
     log_a = transition.log()

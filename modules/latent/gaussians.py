@@ -66,9 +66,13 @@ class Gaussians(nn.Module):
         self.register_buffer("means", torch.zeros_like(ones))
         self.register_buffer("covariances", shapes[covariance])
 
+    def extra_repr(self) -> str:
+        sizes = f"components={self.components}, features={self.features}"
+        return f"{sizes}, covariance={self.kind!r}, floor={self.floor:g}"
+
     @property
     def separate(self) -> bool:
-        """Whether the coordinates are independent: no matrix is needed."""
+        """True if the coordinates are independent: no matrix is needed."""
         return self.kind in ("diag", "spherical")
 
     @property
@@ -126,12 +130,12 @@ class Gaussians(nn.Module):
         return x - centre, self.means - centre
 
     def _apart(self, y: Tensor, m: Tensor, precision: Tensor) -> bool:
-        """Whether y² − 2ym + m² would lose digits that count: means or points many deviations apart."""
+        """True if y² − 2ym + m² would lose digits that count: means or points many deviations apart."""
         far = torch.maximum(y.abs().amax(), m.abs().amax()) if y.numel() else m.abs().amax()
         return float(far.square() * precision.amax()) * torch.finfo(y.dtype).eps > LOSES
 
     def marginal(self, seen: Tensor) -> "Gaussians":
-        """Those of the coordinates that `seen` (D,) names alone."""
+        """The Gaussians of those coordinates alone that `seen` (D,) names."""
         kept = Gaussians(self.components, int(seen.sum()), self.kind, self.floor, self.noun).to(self.means)
         parts = self.covariances
         if self.kind != "spherical":

@@ -53,7 +53,7 @@ def log_density_of_path(noise: Tensor, log_det: Tensor) -> Tensor:
     return -0.5 * (noise.square() + math.log(2 * math.pi)).sum(-1) - log_det
 
 
-# --- one gradient a sample ----------------------------------------------------------------------------
+# --- one gradient per sample ----------------------------------------------------------------------------
 
 
 def per_sample_gradients(values: Tensor, parameter: Tensor) -> Tensor:
@@ -92,7 +92,7 @@ def score(
 def leave_one_out(
     f: Function, z: Tensor, log_q: Callable[[Tensor, Tensor], Tensor], parameter: Tensor
 ) -> Tensor:
-    """Of z (R, K): the mean over K samples of (f_k − mean of the other f) times the score, (R,)."""
+    """Mean over K samples of (f_k − mean of the other f) times the score, (R,); z (R, K)."""
     k = z.shape[1]
     if k < 2:
         raise ValueError("Leave-one-out needs at least 2 samples.")

@@ -68,6 +68,11 @@ class GTM(EMDensity):
         self.register_buffer("weights", features.new_zeros(num_basis + 1, self.n))
         self.register_buffer("variance", features.new_ones(()))
 
+    def extra_repr(self) -> str:
+        return (
+            f"event_shape={self.event_shape}, num_basis={len(self.weights) - 1}, grid_size={self.grid_size}"
+        )
+
     @property
     def num_parameters(self) -> int:
         return self.weights.numel() + 1

@@ -16,7 +16,7 @@ x (B, T, D), NaN where missing, or (B, T) if D = 1. Sequences of unequal length 
 lacks some of its numbers the others count: p(x_t | z_t) is their marginal, and EM takes what it expects of
 those that are not there.
 
-Shapes: z (B, T) int64; log_prob (B,), nats a sequence.
+Shapes: z (B, T) int64; log_prob (B,), nats per sequence.
 
 References: Baum, Petrie, Soules, Weiss 1970; Rabiner 1989; [GM] §3.2.3; [BB] §5.1 ex. 5.10.
 """
@@ -63,7 +63,7 @@ class HMM(EMDensity):
         length: T of a sample.
         restarts, trial_steps, training: see `EMModel`. A start is random; the likeliest is kept.
 
-    Metrics: `nll`, nats a sequence, and `rate`, nats an observation.
+    Metrics: `nll`, nats per sequence, and `rate`, nats per observation.
 
     Example:
         >>> HMM(states=2, emission="categorical", vocab_size=3).num_parameters
@@ -115,6 +115,9 @@ class HMM(EMDensity):
         """Free numbers: rows of probabilities sum to 1."""
         k, emission = self.states, self.emission
         return k - 1 + k * (k - 1) + emission.num_free
+
+    def extra_repr(self) -> str:
+        return f"states={self.states}, emission={self.emission_kind!r}, length={self.length}"
 
     def set_parameters(self, initial: Tensor, transition: Tensor) -> None:
         """Use π (K,) and A (K, K); the emission has its own buffers."""
@@ -238,7 +241,7 @@ class HMM(EMDensity):
         }
 
     def moments(self, frames: Tensor, weights: Tensor) -> dict[str, Tensor]:
-        """Of the emission, over all frames that are there: `weights` (B·T, K) are 0 where none is."""
+        """Moments of the emission over all frames that are there: `weights` (B·T, K) are 0 where none is."""
         if self.emission_kind == "categorical":
             return self.emission.moments(frames, weights)
         found = self.emission.moments(frames[:0], weights[:0])

@@ -85,7 +85,7 @@ class Tables:
         return self.joint / self.evidence[:, None]
 
     def elbo(self) -> Tensor:
-        """Of each x, (X,)."""
+        """ELBO of each x, (X,)."""
         return -kl(self.inference, self.joint)
 
     @property

@@ -43,7 +43,7 @@ class Beliefs:
 
 @dataclass(frozen=True)
 class LinearDynamicalSystem:
-    """Its parameters, all float64 for exact work; see above for the shapes."""
+    """Parameters of the system, all float64 for exact work; see above for the shapes."""
 
     transition: Tensor  # A
     transition_noise: Tensor  # Q

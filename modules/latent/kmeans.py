@@ -77,6 +77,9 @@ class KMeans(EMModel):
             "centres", torch.zeros(components, math.prod(self.event_shape), dtype=torch.float64)
         )
 
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, components={self.components}"
+
     @property
     def num_parameters(self) -> int:
         return self.centres.numel()

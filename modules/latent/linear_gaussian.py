@@ -34,7 +34,7 @@ LOG_2PI = math.log(2 * math.pi)
 
 
 class LinearGaussian(EMDensity):
-    """What factor analysis and probabilistic PCA share; they differ in the M-step for the noise.
+    """Base of factor analysis and probabilistic PCA, which differ in the M-step for the noise.
 
     Args:
         event_shape: of one example.
@@ -67,6 +67,9 @@ class LinearGaussian(EMDensity):
         self.register_buffer("mean", torch.zeros(self.n, dtype=torch.float64))
         self.register_buffer("loadings", torch.eye(self.n, factors, dtype=torch.float64))
         self.register_buffer("noise", torch.ones(self.n, dtype=torch.float64))
+
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, factors={self.factors}, floor={self.floor:g}"
 
     def set_parameters(self, loadings: Tensor, noise: Tensor | float, mean: Tensor | float = 0.0) -> None:
         """Use W (D, K), Ψ's diagonal (D,) and μ (D,)."""

@@ -20,7 +20,7 @@ from torch import Tensor
 
 
 class Directions(NamedTuple):
-    """Of each direction: is it `kept` (D,), the squared decoder weight `w2`, and the KL that it pays."""
+    """Directions (D,): is each `kept`, its squared decoder weight `w2`, and the KL that it pays."""
 
     kept: Tensor
     w2: Tensor
@@ -28,7 +28,7 @@ class Directions(NamedTuple):
 
 
 def directions(eigenvalues: Tensor, variance: float, beta: float = 1.0) -> Directions:
-    """What the optimal linear VAE keeps of directions with these variances."""
+    """Directions of these variances as the optimal linear VAE keeps them."""
     threshold = beta * variance
     kept = eigenvalues > threshold
     w2 = (eigenvalues - threshold).clamp(min=0)

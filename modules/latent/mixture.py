@@ -61,6 +61,9 @@ class GaussianMixture(EMDensity):
         self.gaussians = Gaussians(components, self.n, covariance, floor)
         self.register_buffer("weights", torch.full((components,), 1 / components, dtype=torch.float64))
 
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, components={self.components}"
+
     @property
     def num_parameters(self) -> int:
         """Free numbers: weights that sum to 1, means, and covariances that are symmetric."""

@@ -69,6 +69,9 @@ class PCA(EMModel):
         self.register_buffer("components", torch.eye(factors, self.n, dtype=torch.float64))
         self.register_buffer("variances", torch.ones(self.n, dtype=torch.float64))  # all λ
 
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, factors={self.factors}"
+
     @property
     def num_parameters(self) -> int:
         return self.components.numel() + self.n

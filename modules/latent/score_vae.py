@@ -73,7 +73,7 @@ class ScoreVAE(VAE):
             self.register_buffer("running", torch.zeros(()))
 
     def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
-        """What training minimises; its value is −ELBO, estimated, plus the baseline's own error."""
+        """Loss of training; its value is −ELBO, estimated, plus the baseline's own error."""
         noise = self._noise(self.samples, len(x), None)
         if self.estimator == "pathwise":
             return super().objective(x, self.elbo_terms(x, noise=noise), **given)

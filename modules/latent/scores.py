@@ -19,7 +19,7 @@ from modules.latent.information import entropy, kl, mutual_information
 
 
 def inception_score(predictions: Tensor) -> Tensor:
-    """From 1, all answers alike, to C, each sure and all classes met."""
+    """Inception score, from 1, all answers alike, to C, each sure and all classes met."""
     return kl(predictions, predictions.mean(0)).mean().exp()
 
 
@@ -34,7 +34,7 @@ def frechet(mean: Tensor, covariance: Tensor, mean2: Tensor, covariance2: Tensor
 
 
 def frechet_distance(features: Tensor, features2: Tensor) -> Tensor:
-    """Of two sets of features, in float64."""
+    """Fréchet distance of two sets of features, in float64."""
     a, b = features.double(), features2.double()
     return frechet(a.mean(0), a.T.cov().reshape(a.shape[1], -1), b.mean(0), b.T.cov().reshape(b.shape[1], -1))
 
@@ -57,7 +57,7 @@ def covered(points: Tensor, features: Tensor, k: int) -> Tensor:
 
 
 def precision_recall(data: Tensor, samples: Tensor, k: int = 3) -> tuple[Tensor, Tensor]:
-    """How many samples look like data, and how much of the data the samples reach."""
+    """Share of the samples that look like data, and share of the data that the samples reach."""
     return covered(samples, data, k), covered(data, samples, k)
 
 

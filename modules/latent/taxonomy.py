@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Kind(NamedTuple):
-    """Of a model: does it generate, has it probabilities (is its density normalised), has it latents?"""
+    """Kind of a model: does it generate, has it probabilities (is its density normalised), has it latents?"""
 
     generative: bool
     probabilistic: bool

@@ -32,7 +32,7 @@ from modules.trace import Step
 
 
 def line_mask(x: Tensor, end: int) -> Tensor:
-    """Which tokens of x (..., T) belong to the line: those up to its first `end`, and this one."""
+    """Mask (..., T) of the tokens of x that belong to the line: those up to its first `end`, and this one."""
     ended = x == end
     return ended.cumsum(-1) - ended.long() == 0
 
@@ -80,7 +80,7 @@ class TextDecoder(nn.Module):
 class TextVAE(VAE):
     """A `VAE` of lines of text with recurrent networks on both sides.
 
-    Bounds are nats a line.
+    Bounds are nats per line.
 
     Args:
         event_shape: (T,), the most tokens of a line.

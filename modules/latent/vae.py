@@ -84,7 +84,7 @@ class VAE(VariationalBounds, Module):
         beta: weight of the KL in training. What is reported is the bound, at β = 1.
         warmup_epochs: epochs over which the weight rises from 0 to β, against posterior collapse.
         warmup_cycles: how often it rises; see `kl_weight`.
-        free_bits: λ, nats a dimension that training does not pay for; see `collapse.free_bits`.
+        free_bits: λ, nats per dimension that training does not pay for; see `collapse.free_bits`.
         free_bits_per: "batch" or "datum".
         iwae_samples: S of `test/iwae`, which stands beside it as `test/iwae_samples`.
 
@@ -146,6 +146,9 @@ class VAE(VariationalBounds, Module):
         encoder = mlp([self.event_dim, *hidden, 2 * self.latent_dim], activation)
         return encoder, mlp([self.latent_dim, *reversed(hidden), self.event_dim], activation)
 
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, latent_dim={self.latent_dim}, decoder={self.likelihood!r}"
+
     # --- Surfaces: Latent -----------------------------------------------------------------------
 
     @property
@@ -163,7 +166,7 @@ class VAE(VariationalBounds, Module):
         flat = in_rows(x)
         if flat.shape[1] != self.event_dim:
             raise ValueError(
-                f"x has {flat.shape[1]} numbers an example, the model {self.event_dim} {self.event_shape}."
+                f"x has {flat.shape[1]} numbers per example, the model {self.event_dim} {self.event_shape}."
             )
         return flat
 
@@ -182,7 +185,7 @@ class VAE(VariationalBounds, Module):
         return self.encode_parameters(x, **given)[0]
 
     def outputs(self, z: Tensor, **given: Any) -> Tensor:
-        """What the decoder says of z (..., K): logits or mean, (..., D)."""
+        """Outputs of the decoder for z (..., K): logits or mean, (..., D)."""
         return cast(Tensor, self.decoder(z))
 
     def decode(self, z: Tensor, **given: Any) -> Tensor:
@@ -295,7 +298,7 @@ class VAE(VariationalBounds, Module):
         self.log_metric(split, "rec", -parts.reconstruction)
         self.log_metric(split, "kl", parts.kl.sum(-1))
         self.log_metric(split, "active", parts.mean)
-        if split == "test":  # S decoder passes an example: in the test alone
+        if split == "test":  # S decoder passes per example: in the test alone
             self.log_metric(split, "iwae", -self.iwae(x, self.iwae_samples, **given))
             self.log_metric(split, "iwae_samples", self.iwae_samples)
         return self.objective(x, parts, **given) if split == "train" else -parts.elbo().mean()
@@ -306,6 +309,6 @@ class VAE(VariationalBounds, Module):
         return kl_weight(self.beta, self.current_epoch, self.warmup_epochs, self.warmup_cycles)
 
     def objective(self, x: Tensor, parts: ElboTerms, **given: Any) -> Tensor:
-        """What training minimises, a scalar: −reconstruction + weight · max(free bits, KL)."""
+        """Loss of training, a scalar: −reconstruction + weight · max(free bits, KL)."""
         kl = free_bits(parts.kl, self.free_bits, self.free_bits_per)
         return self.current_weight * kl - parts.reconstruction.mean()

@@ -167,7 +167,7 @@ def black_box_vi(
 
 
 def amortisation_gaps(log_p: Tensor, best: Tensor, encoder: Tensor) -> dict[str, Tensor]:
-    """What is lost by the family and by the encoder, and both: log p(x), L(q*), L(q_φ), all (B,)."""
+    """Nats lost by the family and by the encoder, and both: log p(x), L(q*), L(q_φ), all (B,)."""
     return {"approximation": log_p - best, "amortisation": best - encoder, "total": log_p - encoder}
 
 

@@ -128,6 +128,9 @@ class VQVAE(Module):
             self.register_buffer("ema_sums", self.codebook.detach().clone())
         self.code_prior = NADE((self.places,), prior_hidden, num_categories=codes, one_hot=True)
 
+    def extra_repr(self) -> str:
+        return f"codebook={tuple(self.codebook.shape)}, grid={self.grid}, image_shape={self.image_shape}"
+
     # --- Codes ---
 
     def features(self, x: Tensor) -> Tensor:

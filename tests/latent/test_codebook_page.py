@@ -26,7 +26,7 @@ def digits() -> Tensor:
 def test_the_nearest_code_is_the_one_at_the_least_distance(book: VQVAE, digits: Tensor) -> None:
     found = lens.read(book, digits[:1])
     features = book.features(digits[:1])[0]
-    brute = torch.stack([((f - book.book) ** 2).sum(1) for f in features])
+    brute = torch.stack([((f - book.codebook) ** 2).sum(1) for f in features])
     assert torch.allclose(found.distances, brute, atol=1e-4)
     assert torch.equal(found.codes, brute.argmin(1))
 

@@ -99,7 +99,7 @@ def digits() -> tuple[torch.Tensor, torch.Tensor]:
 def test_another_code_costs_nothing_where_nobody_listens() -> None:
     x, _ = lens.chains("test")
     model = weights.load("gru-chains")
-    own, other, kl = lens.told(model, x[:1], x[1:60])
+    own, other, kl = lens.code_costs(model, x[:1], x[1:60])
     assert other == pytest.approx(own, abs=0.3) and kl < 0.2
     a, b = lens.decoded(weights.load("factorised-chains"), x[:8], 0)
     assert a.shape == b.shape == (8, 32) and set(a.unique().tolist()) <= {0.0, 1.0}

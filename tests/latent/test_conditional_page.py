@@ -51,7 +51,7 @@ def test_a_line_reads_what_is_there_and_nothing_else() -> None:
     assert lens.probe(z[:400], y[:400], z[400:], y[400:]) > 0.97
     noise = torch.randn(600, 2, generator=g)
     assert lens.probe(noise[:400], y[:400], noise[400:], y[400:]) < 0.5
-    assert lens.floor(torch.tensor([1, 1, 2]), torch.tensor([1, 2, 1, 0])) == 0.5
+    assert lens.majority_accuracy(torch.tensor([1, 1, 2]), torch.tensor([1, 2, 1, 0])) == 0.5
 
 
 def test_told_the_class_the_code_tells_it_no_more(cvae: CVAE, digits: tuple[Tensor, Tensor]) -> None:
@@ -64,7 +64,7 @@ def test_told_the_class_the_code_tells_it_no_more(cvae: CVAE, digits: tuple[Tens
     page = open_page("latent/conditional", view=VIEWS[2])
     header, _ = figure(page, "probe")
     shown = [float(line.split(",")[1]) for line in header["csv"].splitlines()[1:]]
-    assert shown == pytest.approx([score["not"], score["told"], lens.floor(y, labels)], abs=1e-6)
+    assert shown == pytest.approx([score["not"], score["told"], lens.majority_accuracy(y, labels)], abs=1e-6)
     cards = [weights.read_card(ui.folder(n)) for n in ("vae-bits-digits", "cvae-digits")]
     assert [float(v) for v in metrics(page).values()] == pytest.approx(
         [card["metrics"]["test/elbo"] for card in cards], abs=6e-3

@@ -75,9 +75,9 @@ def test_what_is_lost_is_the_card_s(name: str, found: dict[str, lens.Scores]) ->
 
 def test_what_the_scenes_say(models: dict[str, VAE], found: dict[str, lens.Scores]) -> None:
     vae, factor, tc, beta = (found[name] for name in NAMES)
-    assert [beta.told(row) for row in range(3)] == [ROW, COLUMN, SCALE]
+    assert [beta.best_factor(row) for row in range(3)] == [ROW, COLUMN, SCALE]
     assert float(beta.shares[3:].max()) < 0.03 and float(beta.kl[3:].max()) < 0.15
-    assert [factor.told(0), factor.told(1)] == [ROW, COLUMN]
+    assert [factor.best_factor(0), factor.best_factor(1)] == [ROW, COLUMN]
     assert float(factor.shares[0, ROW]) > 5 * float(factor.shares[0].sort().values[-2])
     assert len({tc.owner(v) for v in (COLUMN, ROW, SCALE)}) == 3 and float(tc.kl[-3:].max()) < 0.02
     assert (

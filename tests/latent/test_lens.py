@@ -43,7 +43,7 @@ def test_slerp_edges():
 def test_walks_end_where_they_should(kind):
     torch.manual_seed(0)
     a, b = torch.randn(7, dtype=torch.float64), torch.randn(7, dtype=torch.float64)
-    path = latent.walk(a, b, 11, kind)
+    path = latent.interpolate(a, b, 11, kind)
     assert path.shape == (11, 7)
     assert torch.allclose(path[0], a, atol=1e-12)
     assert torch.allclose(path[-1], b, atol=1e-12)
@@ -54,8 +54,10 @@ def test_norms_of_walks_in_high_dimensions():
     torch.manual_seed(0)
     pairs = torch.randn(4000, 2, 100, dtype=torch.float64)
     ends = pairs.norm(dim=2).mean().item()
-    middles = {kind: torch.stack([latent.walk(a, b, 3, kind)[1] for a, b in pairs]).norm(dim=1).mean().item()
-               for kind in ("linear", "spherical")}  # fmt: skip
+    middles = {}
+    for kind in ("linear", "spherical"):
+        codes = torch.stack([latent.interpolate(a, b, 3, kind)[1] for a, b in pairs])
+        middles[kind] = codes.norm(dim=1).mean().item()
     assert ends == pytest.approx(9.975, abs=0.03)
     assert middles["linear"] == pytest.approx(7.05, abs=0.03)
     assert middles["spherical"] == pytest.approx(9.99, abs=0.05)
@@ -63,7 +65,9 @@ def test_norms_of_walks_in_high_dimensions():
 
 def test_spherical_walk_of_equal_lengths_keeps_the_length():
     a, b = f64(3, 0, 0), f64(0, -1.8, 2.4)
-    assert torch.allclose(latent.walk(a, b, 9, "spherical").norm(dim=1), torch.full((9,), 3.0).double())
+    assert torch.allclose(
+        latent.interpolate(a, b, 9, "spherical").norm(dim=1), torch.full((9,), 3.0).double()
+    )
 
 
 def test_traverse_moves_one_dimension_a_row():
@@ -155,7 +159,7 @@ def test_decode_plane_puts_each_picture_at_its_place():
 
 def test_exchange_is_the_difference_of_class_means():
     z, y = f64(0, 0, 1, 1, 5, 7).view(3, 2), torch.tensor([0, 1, 1])
-    assert torch.equal(latent.exchange(z, y, minus=0, plus=1), f64(3, 4))
+    assert torch.equal(latent.class_difference(z, y, minus=0, plus=1), f64(3, 4))
 
 
 def test_neighbours():

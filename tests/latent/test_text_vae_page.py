@@ -41,27 +41,27 @@ def test_which_models_are_offered() -> None:
 
 
 def test_the_walks_that_the_scenes_show(shipped: dict[str, TextVAE], ends: tuple) -> None:
-    plain, free = (lens.walk(shipped[name], *ends) for name in (PLAIN, FREE))
+    plain, free = (lens.interpolate(shipped[name], *ends) for name in (PLAIN, FREE))
     assert plain.different == 1 and set(plain.moved) == {0}  # one line for all
     assert free.different >= 3 and free.moved[-1] > 10
-    assert lens.walk(shipped[PLAIN], *ends, seed=0).different <= 2
-    assert lens.walk(shipped[FREE], *ends, seed=0).different >= 5
-    annealed = lens.walk(shipped[ANNEALED], *ends)
+    assert lens.interpolate(shipped[PLAIN], *ends, seed=0).different <= 2
+    assert lens.interpolate(shipped[FREE], *ends, seed=0).different >= 5
+    annealed = lens.interpolate(shipped[ANNEALED], *ends)
     assert annealed.lines[0].startswith("return ") and annealed.lines[-1].startswith("the ")
     assert free.lines[0].startswith("return ") and free.lines[-1].startswith("the ")
     for model in shipped.values():
-        assert lens.walk(model, ends[0], ends[0]).different == 1
+        assert lens.interpolate(model, ends[0], ends[0]).different == 1
 
 
 def test_a_walk_is_the_models_own(shipped: dict[str, TextVAE], ends: tuple) -> None:
     model = shipped[FREE]
-    walk = lens.walk(model, *ends)
+    walk = lens.interpolate(model, *ends)
     codes = [model.encode(x)[0] for x in ends]
     middle = 0.5 * codes[0] + 0.5 * codes[1]
     assert walk.lines[5] == lens.read(model.decode(middle[None]))[0]
     assert walk.lines[0] == lens.read(model.decode(codes[0][None]))[0]
     assert walk.lengths[5] == pytest.approx(middle.norm().item(), rel=1e-5)
-    assert lens.walk(model, *ends, seed=3) == lens.walk(model, *ends, seed=3)
+    assert lens.interpolate(model, *ends, seed=3) == lens.interpolate(model, *ends, seed=3)
 
 
 def test_one_luck_follows_the_models_probabilities(shipped: dict[str, TextVAE], ends: tuple) -> None:
@@ -70,8 +70,8 @@ def test_one_luck_follows_the_models_probabilities(shipped: dict[str, TextVAE], 
     z = model.encode(ends[0])
     with torch.no_grad():
         p = model.logits(ends[0], z)[0, 0].softmax(-1)
-    drawn = torch.tensor([lens.typed(lens.walk(model, ends[0], ends[0], s).lines[0], 40)[0][0, 0].item()
-                          for s in range(150)])  # fmt: skip
+    lines = [lens.interpolate(model, ends[0], ends[0], s).lines[0] for s in range(150)]
+    drawn = torch.tensor([lens.typed(line, 40)[0][0, 0].item() for line in lines])
     share = drawn.bincount(minlength=28)[: len(p)] / len(drawn)
     assert (share - p).abs().max() < 4 * 0.5 / math.sqrt(len(drawn))
 
@@ -96,7 +96,7 @@ def test_what_the_scenes_say_of_use(found: dict[str, lens.Used]) -> None:
 
 def test_the_first_letters_are_what_a_code_saves(shipped: dict[str, TextVAE], ends: tuple) -> None:
     others = lens.held_out()[:100]
-    told = lens.told(shipped[FREE], ends[0], others)
+    told = lens.letter_costs(shipped[FREE], ends[0], others)
     first, rest = lens.gains(told)
     assert first > rest and first + rest == pytest.approx(told.saved, abs=1e-6)
     assert "".join(told.letters) == A.replace(" ", "␣") + "⏎"
@@ -121,7 +121,7 @@ def test_trainings_end_as_the_scenes_say() -> None:
 
 def test_the_walk_on_the_page(shipped: dict[str, TextVAE], ends: tuple) -> None:
     page = open_page("latent/text_vae", model=FREE, step=7)
-    walk = lens.walk(shipped[FREE], *ends)
+    walk = lens.interpolate(shipped[FREE], *ends)
     said = film(page, "step")
     assert said["at"] == 7 and walk.lines[7] in said["captions"][7]
     assert f"{walk.different} different lines" in prose(page)

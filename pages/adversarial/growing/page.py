@@ -161,6 +161,4 @@ with stage.below:
         """,
         shows=shows,
     )
-    ui.source(
-        growing.fade, growing.GrowingGenerator, growing.GrowingDiscriminator, references=ROOM.references
-    )
+    ui.source(growing.fade, growing.GrowingGenerator, growing.GrowingJudge, references=ROOM.references)

@@ -47,7 +47,7 @@ def paths(model: Glow, a: Tensor, b: Tensor, walk: str) -> tuple[Path, Path]:
     """Through z, "linear" or "spherical", and through the pixels."""
     ya, yb = a + noise(a), b + noise(b)
     za, zb = model.encode(torch.cat([ya, yb]))
-    codes = latent.walk(za, zb, STEPS, "spherical" if walk == "spherical" else "linear")
+    codes = latent.interpolate(za, zb, STEPS, "spherical" if walk == "spherical" else "linear")
     t = torch.linspace(0, 1, STEPS)[:, None, None, None]
     return path_of(model, model.decode(codes)), path_of(model, (1 - t) * ya + t * yb)
 

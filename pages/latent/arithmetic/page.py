@@ -35,7 +35,7 @@ with stage.rail:
     a = shelves.digit("a", name, shelf)
 model, side = ui.load(name), shelf.side
 film = ui.film(len(STRENGTHS), key="strength", values=STRENGTHS, default=1.0, label="s =", seconds=0.2)
-arrow = latent.exchange(shelf.seen.means, shelf.labels, minus, plus)
+arrow = latent.class_difference(shelf.seen.means, shelf.labels, minus, plus)
 line = latent.along(a.code, arrow, STRENGTHS)  # (13, K)
 pictures = latent.decoded(model, line)
 near = [latent.neighbours(shelf.seen.means, code, NEAREST) for code in line]
@@ -122,12 +122,12 @@ with stage.below:
         x = {a.program}
         pictures, labels = shelves.examples({shelf.kind!r}, {side})
         means = latent.codes(model, latent.as_input(model, pictures))
-        arrow = latent.exchange(means, labels, {minus}, {plus})
+        arrow = latent.class_difference(means, labels, {minus}, {plus})
         result = (latent.codes(model, x)[0] + {s:g} * arrow)[:3]
         """,
         shows=line[film.at][:3],
     )
     ui.source(
-        latent.exchange, latent.along, latent.neighbours, VAE.decode,
+        latent.class_difference, latent.along, latent.neighbours, VAE.decode,
         references=ROOM.references,
     )  # fmt: skip

@@ -17,7 +17,7 @@ from datamodules.two_chains import TwoChains
 from lab.experiments import Experiment
 from lab.lenses import latent, stock, surfaces
 from lab.lenses.code_use import Swap, swap
-from lab.lenses.latent import floor, probe
+from lab.lenses.latent import majority_accuracy, probe
 from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.bounds import reparameterize
 from modules.latent.vae import VAE
@@ -31,13 +31,13 @@ __all__ = [
     "beside",
     "chains",
     "cheapest",
+    "code_costs",
     "decoded",
     "dimensions",
     "fits",
-    "floor",
+    "majority_accuracy",
     "short",
     "swap",
-    "told",
     "typed",
     "use",
 ]
@@ -165,9 +165,9 @@ def decoded(model: VAE, x: Tensor, seed: int) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def told(model: VAE, x: Tensor, others: Tensor) -> tuple[float, float, float]:
-    """Of one x (1, D): −log p(x|z) at its own mean code, its mean at the codes of `others` (N, D), and its
-    KL."""
+def code_costs(model: VAE, x: Tensor, others: Tensor) -> tuple[float, float, float]:
+    """Costs of one x (1, D): −log p(x|z) at its own mean code, its mean at the codes of `others` (N, D), and
+    its KL."""
     mean, log_var = model.encode_parameters(x)
     codes = torch.cat([mean, model.encode(others)])[:, None]  # (1 + N, 1, K)
     costs = -model.log_likelihood(x, codes)[:, 0]

@@ -109,8 +109,8 @@ def swapping() -> None:
                     ui.figure(
                         fig, key=f"rows-{title}", share=1.0, alt=f"{SHOWN} examples: {title}; yours first"
                     )
-    floor = lens.floor(split(data, "train")[1], split(data, "test")[1])
-    mine, other, kl = lens.told(model, own, split(data, "test")[0][:100])
+    floor = lens.majority_accuracy(split(data, "train")[1], split(data, "test")[1])
+    mine, other, kl = lens.code_costs(model, own, split(data, "test")[0][:100])
     stage.equation(
         rf"E\log\frac{{p(x|z)}}{{p(x|z')}}={now.other:.2f}-{now.own:.2f}={now.saved:.3f},\qquad "
         rf"\mathrm{{KL}}={now.paid:.3f}",

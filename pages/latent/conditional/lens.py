@@ -9,11 +9,22 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import latent, surfaces
-from lab.lenses.latent import floor, probe
+from lab.lenses.latent import majority_accuracy, probe
 from modules.latent.conditional import CVAE
 from modules.latent.vae import VAE
 
-__all__ = ["CLASSES", "DRAWS", "costs", "every_class", "fits", "floor", "means", "probe", "read", "styles"]
+__all__ = [
+    "CLASSES",
+    "DRAWS",
+    "costs",
+    "every_class",
+    "fits",
+    "majority_accuracy",
+    "means",
+    "probe",
+    "read",
+    "styles",
+]
 
 CLASSES = 10
 DRAWS = 50  # of L_S for each class

@@ -40,8 +40,8 @@ def fits(role: str) -> Callable[[Experiment], bool]:
             return surfaces.keeps(
                 entry, VAE, "networks", "prior", "sample_posterior", "encode_parameters", "outputs", "decode"
             )
-        damages = surfaces.option(entry, "damage")
-        return surfaces.is_a(entry, DenoisingAutoencoder) and (damages > 0) == (role == "DAE")
+        corruption = surfaces.option(entry, "corruption")
+        return surfaces.is_a(entry, DenoisingAutoencoder) and (corruption > 0) == (role == "DAE")
 
     return one
 

@@ -72,7 +72,7 @@ class Scores:
         values = torch.tensor(list(FACTORS.values()), dtype=torch.float64)
         return (BINS - 1) * (values - 1) / (2 * values.prod()) / self.entropies
 
-    def told(self, row: int) -> int:
+    def best_factor(self, row: int) -> int:
         """The factor of which a row tells the largest share."""
         return int(self.shares[row].argmax())
 
@@ -142,7 +142,7 @@ def turned(model: VAE, z: Tensor, order: Sequence[int]) -> Tensor:
 
 def sentence(found: Scores, row: int, name: str, motion: Sequence[float]) -> str:
     """What a row does, in numbers."""
-    factor = found.told(row)
+    factor = found.best_factor(row)
     columns, rows, ink = motion
     return (
         f"{name}, {found.kl[row]:.2f} nats, tells {found.shares[row, factor]:.0%} of the {NAMES[factor]}; "
@@ -152,7 +152,7 @@ def sentence(found: Scores, row: int, name: str, motion: Sequence[float]) -> str
 
 def gap_equation(found: Scores, row: int) -> str:
     """The gap of the factor that this row tells most of, LaTeX."""
-    factor = found.told(row)
+    factor = found.best_factor(row)
     best = found.shares[:, factor].topk(2).values
     return (
         rf"\frac{{I(z_{{(1)}};v)-I(z_{{(2)}};v)}}{{H(v)}}={best[0]:.3f}-{best[1]:.3f}={found.gaps[factor]:.3f}"

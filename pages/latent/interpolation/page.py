@@ -31,7 +31,7 @@ with stage.rail:
     a = shelves.digit("a", name, shelf)
     b = shelves.digit("b", name, shelf)
 model, k, side = ui.load(name), len(a.code), shelf.side
-walks = latent.walks(a.code, b.code, STEPS)
+walks = latent.interpolations(a.code, b.code, STEPS)
 pictures = latent.decoded(model, walks.codes)  # (2, steps, side, side)
 ts = [i / (STEPS - 1) for i in range(STEPS)]
 film = ui.film(STEPS, key="step", default=STEPS // 2, label="Step", seconds=0.25)
@@ -122,7 +122,7 @@ with stage.below:
         model = weights.load({ui.spelled(name)})
         a = {a.program}
         b = {b.program}
-        walks = latent.walks(latent.codes(model, a)[0], latent.codes(model, b)[0], {STEPS})
+        walks = latent.interpolations(latent.codes(model, a)[0], latent.codes(model, b)[0], {STEPS})
         result = [lengths[{film.at}].item() for lengths in walks.lengths.values()]
         """,
         shows=[v[film.at] for v in lengths.values()],

@@ -78,7 +78,7 @@ with stage.picture:
             labels=shelf.labels,
             marks=[
                 {"line": outline, "color": theme.BLUE},
-                {"line": plane.place(latent.walk(a.code, b.code, STEPS)), "color": theme.HIDDEN},
+                {"line": plane.place(latent.interpolate(a.code, b.code, STEPS)), "color": theme.HIDDEN},
                 {"name": "A", "at": plane.place(a.code), "color": theme.BLUE, "open": show_exact},
                 {"name": "B", "at": plane.place(b.code), "color": theme.VERMILLION},
             ],

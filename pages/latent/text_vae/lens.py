@@ -23,8 +23,19 @@ from lab.lenses.latent import gaussian_kl, lerp
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.text_vae import TextVAE
 
-__all__ = ["STEPS", "Swap", "Told", "Used", "Walk", "fits", "held_out", "read", "short",
-           "told", "typed", "used", "walk"]  # fmt: skip
+__all__ = [
+    "STEPS",
+    "LetterCosts",
+    "Swap",
+    "Used",
+    "fits",
+    "held_out",
+    "interpolate",
+    "read",
+    "short",
+    "typed",
+    "used",
+]  # fmt: skip
 
 STEPS, SHOWN, LENGTH = 11, 500, 40  # codes of a walk; test lines that are measured; their letters
 TS = [i / (STEPS - 1) for i in range(STEPS)]
@@ -70,7 +81,7 @@ def held_out(count: int = SHOWN) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Walk:
+class Interpolation:
     """What is written between two lines.
 
     Attributes:
@@ -97,7 +108,7 @@ def one_luck(seed: int) -> Iterator[float]:
 
 
 @torch.no_grad()
-def walk(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -> Walk:
+def interpolate(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -> Interpolation:
     """From the code of line a (1, T) to that of b; all letters drawn with the luck of `seed`, None: the
     likeliest."""
     ends = model.encode(torch.cat([a, b]))
@@ -110,7 +121,7 @@ def walk(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -> Walk:
         return (p.cumsum(-1) < next(luck)).sum(-1).clamp(max=p.shape[-1] - 1)
 
     x = model.generate(codes, choose)
-    return Walk(read(x), codes.norm(dim=1).tolist(), (x != x[0]).sum(1).tolist())
+    return Interpolation(read(x), codes.norm(dim=1).tolist(), (x != x[0]).sum(1).tolist())
 
 
 @dataclass(frozen=True)
@@ -131,7 +142,7 @@ def used(model: TextVAE, x: Tensor, seed: int = 0) -> Used:
 
 
 @dataclass(frozen=True)
-class Told:
+class LetterCosts:
     """One line, letter by letter, nats.
 
     Attributes:
@@ -151,15 +162,15 @@ class Told:
 
 
 @torch.no_grad()
-def told(model: TextVAE, x: Tensor, others: Tensor) -> Told:
-    """Of a line x (1, T), with the codes of `others` (N, T) beside its own."""
+def letter_costs(model: TextVAE, x: Tensor, others: Tensor) -> LetterCosts:
+    """Costs of each letter of a line x (1, T), with the codes of `others` (N, T) beside its own."""
     mean, log_var = model.encode_parameters(x)
     codes = torch.cat([mean, model.encode(others)])[:, None]  # (1 + N, 1, K)
     costs = -model.pixel_log_likelihood(x, codes)[:, 0]  # (1 + N, T)
     line = read(x)[0]
     shown = [*line.replace(" ", "␣"), *(["⏎"] if len(line) < model.length else [])]
     own, other = costs[0], costs[1:].mean(0)
-    return Told(
+    return LetterCosts(
         shown,
         own[: len(shown)].tolist(),
         other[: len(shown)].tolist(),
@@ -167,7 +178,7 @@ def told(model: TextVAE, x: Tensor, others: Tensor) -> Told:
     )
 
 
-def gains(told: Told, first: int = 5) -> tuple[float, float]:
+def gains(told: LetterCosts, first: int = 5) -> tuple[float, float]:
     """What the own code saves in the first letters, and in the others."""
     each = [other - own for own, other in zip(told.own, told.other, strict=True)]
     return sum(each[:first]), sum(each[first:])

@@ -43,8 +43,8 @@ short = [lens.short(name) for name in names]
 
 
 @ui.cached
-def walked(name: str, a, b, seed: int | None) -> lens.Walk:
-    return lens.walk(ui.load(name), a, b, seed)
+def walked(name: str, a, b, seed: int | None) -> lens.Interpolation:
+    return lens.interpolate(ui.load(name), a, b, seed)
 
 
 @ui.cached
@@ -146,11 +146,11 @@ def walk() -> None:
 
             model = weights.load({ui.spelled(name)})
             a, b = (lens.typed(line, {MOST})[0] for line in ({said_a!r}, {said_b!r}))
-            result = lens.walk(model, a, b, {seed}).moved
+            result = lens.interpolate(model, a, b, {seed}).moved
             """,
             shows=now.moved,
         )
-        ui.source(TextVAE.generate, TextEncoder, TextDecoder, lens.walk, references=ROOM.references)
+        ui.source(TextVAE.generate, TextEncoder, TextDecoder, lens.interpolate, references=ROOM.references)
 
 
 def training() -> None:
@@ -175,7 +175,7 @@ def swapping() -> None:
         quick=True, says="What every model pays for its code, what the code saves, and where.",
     )  # fmt: skip
     swaps = [one.swap for one in found]
-    now, told = swaps[at], lens.told(ui.load(name), x, held_out()[:100])
+    now, told = swaps[at], lens.letter_costs(ui.load(name), x, held_out()[:100])
     with stage.picture:
         left, right = ui.columns([2, 3])
         with left:
@@ -232,7 +232,7 @@ def swapping() -> None:
             """,
             shows=[now.paid, now.saved, found[at].information],
         )
-        ui.source(TextVAE.pixel_log_likelihood, lens.told, lens.swap, references=ROOM.references)
+        ui.source(TextVAE.pixel_log_likelihood, lens.letter_costs, lens.swap, references=ROOM.references)
 
 
 ui.ahead(used, *((name,) for name in names))
