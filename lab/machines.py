@@ -57,11 +57,11 @@ def row(title: str, *, back: Collection[str] = (), **parts: Part) -> Machine:
 GAN = row(
     "Generative adversarial network",
     back=("x",),
-    z=Part("z", "Noise: K numbers drawn from a simple law, from which one example is made.",
+    z=Part("z", "Noise: K numbers drawn from a simple distribution, from which one example is made.",
            "adversarial-latent-pad", "input"),
     G=Part("G", "The generator makes an example x* of its input; it learns to be taken for the data by D.",
            "adversarial-dcgan"),
-    made=Part("x*", "A made example, x* = G(z); all of them together should have the law of the data.",
+    made=Part("x*", "A made example, x* = G(z); all of them together should be distributed as the data.",
               "adversarial-divergences", "output"),
     D=Part("D", "The discriminator answers how real an example looks; it learns to tell x from x*.",
            "adversarial-optimal-discriminator"),
@@ -77,8 +77,8 @@ VAE = row(
            "latent-prior-posterior"),
     z=Part("z", "The code, drawn as z = μ + σε with ε ~ N(0, 1); without any x it comes from the prior p(z).",
            "latent-latent-space", "input"),
-    decoder=Part("decoder", "Turns a code z into the parameters of a law of x.", "latent-traversal"),
-    p=Part("p(x|z)", "The likelihood: the law of x given its code z, whose mean is what is drawn.",
+    decoder=Part("decoder", "Turns a code z into the parameters of a distribution of x.", "latent-traversal"),
+    p=Part("p(x|z)", "The likelihood: the distribution of x given its code z, whose mean is what is drawn.",
            "latent-live-vae", "output"),
 )  # fmt: skip
 
@@ -123,7 +123,7 @@ TRANSFORMER = row(
                    "hand over values v.", "transformer-attention", "attention"),
     mlp=Part("MLP", "Two dense layers, the same for every token alone; with attention before it, one block.",
              "transformer-attention"),
-    logits=Part("logits", "A score for every token of the vocabulary; their softmax is the law of the next.",
+    logits=Part("logits", "A score for every token; their softmax is the distribution of the next one.",
                 "transformer-sampling", "output"),
 )  # fmt: skip
 
@@ -136,7 +136,7 @@ MESSAGES = row(
              "the edges.", "graph-messages"),
     update=Part("update", "The new features h′: the sum and a bias, cut off below 0 (ReLU); the next layer "
                 "begins with them.", "graph-messages"),
-    logits=Part("logits", "A score for each class of a node, after the last layer; their softmax is its law.",
+    logits=Part("logits", "A score for each class of a node; their softmax is the distribution of its class.",
                 "graph-messages", "output"),
 )  # fmt: skip
 
@@ -150,7 +150,7 @@ CONVOLUTION = row(
     maps=Part("features", "What the kernels have found and where: channels on a coarse grid.",
               "convolution-receptive-field"),
     dense=Part("dense", "Every output has a weight for every number before it.", "convolution-kernel"),
-    logits=Part("logits", "A score for each class; their softmax is the predicted law.",
+    logits=Part("logits", "A score for each class; their softmax is the predicted distribution.",
                 "convolution-receptive-field", "output"),
 )  # fmt: skip
 

@@ -61,6 +61,28 @@ ARGUMENTS: dict[str, dict[str, str]] = {
     # flow
     "modules.flow.coupling.RealNVP": {"start": "init_std"},
     # adversarial
+    "modules.adversarial.dcgan.DCGAN": {"slope": "negative_slope", "init_sd": "init_std"},
+    "modules.adversarial.conditional.ConditionalGAN": {"slope": "negative_slope", "init_sd": "init_std"},
+    "modules.adversarial.infogan.InfoGAN": {
+        "slope": "negative_slope",
+        "init_sd": "init_std",
+        "codes": "categories",
+        "numbers": "continuous",
+        "number_sd": "continuous_std",
+        "reader": "q_hidden",
+    },
+    "modules.adversarial.stylegan.StyleGAN": {"judge_channels": "discriminator_channels"},
+    "modules.adversarial.tricks.TrickGAN": {
+        "noise": "instance_noise",
+        "best": "top_share",
+        "seeking": "mode_seeking",
+    },
+    "modules.adversarial.cyclegan.CycleGAN": {"judge_width": "discriminator_width"},
+    "modules.adversarial.translation.Pix2Pix": {"judge_width": "discriminator_width"},
+    "modules.adversarial.super_resolution.SuperResolution": {
+        "judge": "discriminator_channels",
+        "classifier": "classifier_channels",
+    },
     # diffusion
     "modules.diffusion": {"drop_label": "label_dropout", "hybrid": "vlb_weight", "min_snr": "min_snr_gamma"},
     "modules.diffusion.score_matching.ScoreModel": {"first": "sigma_max", "last": "sigma_min"},

@@ -45,7 +45,7 @@ MODES = [[0.0, 0.0], [1.0, 1.0]]
 
 ARGUMENTS: dict[str, dict[str, Any]] = {
     # --- adversarial ---
-    "Game": {
+    "BaseGAN": {
         "event_shape": (3,),
         "latent_dim": 2,
         "prior": "uniform",
@@ -69,16 +69,16 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "DCGAN": {
         "image_shape": (1, 8, 8), "channels": [2], "kernel": 5, "penalty": beside(1.0, batch_norm=False),
         "strided": False, "batch_norm": False,
-        "slope": 0.1, "init_sd": 0.1, "bias": False, "pack": 2, "minibatch_std": True, "hidden": 4,
+        "negative_slope": 0.1, "init_std": 0.1, "bias": False, "pack": 2, "minibatch_std": True, "hidden": 4,
     },
     "ConditionalGAN": {"num_classes": 4, "condition": "projection", "pack": refused(2)},
-    "InfoGAN": {"codes": 3, "numbers": 2, "weight": 0.5, "number_sd": 0.5, "reader": 2, "jitter": 0.2,
-        "pack": refused(2)},
+    "InfoGAN": {"categories": 3, "continuous": 2, "weight": 0.5, "continuous_std": 0.5, "q_hidden": 2,
+        "jitter": 0.2, "pack": refused(2)},
     "ProgressiveGAN": {"image_shape": refused((1, 8, 8)), "channels": [4], "penalty": refused(1.0),
         "phase": Other(3, member=1), "first_level": Other(1, member=1)},
     "StyleGAN": {
-        "image_shape": refused((1, 8, 8)), "channels": [4], "mapping_layers": 3, "judge_channels": [4],
-        "mixing": 1.0,
+        "image_shape": refused((1, 8, 8)), "channels": [4], "mapping_layers": 3,
+        "discriminator_channels": [4], "mixing": 1.0,
         "r1": 5.0, "r1_every": 1, "penalty": refused(1.0),
     },
     "ToyGAN": {
@@ -87,7 +87,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "mode_sd": measure(0.1, modes=[[0.0], [1.0]], mode_sd=0.5),
     },
     "TrickGAN": {
-        "smoothing": 0.9, "noise": 0.2, "history": 8, "best": 0.5, "seeking": 0.5,
+        "smoothing": 0.9, "instance_noise": 0.2, "history": 8, "top_share": 0.5, "mode_seeking": 0.5,
         "orthogonal": beside(0.5, hidden=[4, 4]),
     },
     "MADGAN": {
@@ -96,18 +96,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "VEEGAN": {"weight": 2.0, "penalty": refused(1.0), "pack": refused(2)},
     "CycleGAN": {
-        "image_shape": (1, 12, 12), "width": 3, "blocks": 2, "judge_width": 3, "halvings": 1, "cycle": 5.0,
-        "content": "before", "content_weight": 1.0, "history": 3, "discriminator_rate": 0.02,
+        "image_shape": (1, 12, 12), "width": 3, "blocks": 2, "discriminator_width": 3, "halvings": 1,
+        "cycle": 5.0, "content": "before", "content_weight": 1.0, "history": 3, "discriminator_rate": 0.02,
     },
     "Pix2Pix": {
-        "image_shape": (2, 8, 8), "widths": (3, 4), "judge_width": 3, "halvings": 1,
+        "image_shape": (2, 8, 8), "widths": (3, 4), "discriminator_width": 3, "halvings": 1,
         "loss": "saturating", "content": 10.0, "adversarial": 2.0, "paired": False, "noise": 2,
         "discriminator_rate": 0.02,
     },
     "SuperResolution": {
-        "image_shape": (1, 8, 8), "num_classes": 4, "factor": 2, "width": 3, "blocks": 2, "judge": (3,),
-        "classifier": (3, 3), "warmup": 3, "pixels": 1.0, "perceptual": 2.0, "adversarial": 0.1,
-        "discriminator_rate": 0.02,
+        "image_shape": (1, 8, 8), "num_classes": 4, "factor": 2, "width": 3, "blocks": 2,
+        "discriminator_channels": (3,), "classifier_channels": (3, 3), "warmup": 3, "pixels": 1.0,
+        "perceptual": 2.0, "adversarial": 0.1, "discriminator_rate": 0.02,
     },
     # --- autoregressive ---
     "Autoregressive": {

@@ -120,11 +120,17 @@ def coder(settings: dict[str, Any], batch: tuple[Tensor, Tensor] = PICTURES, **g
 def game(
     settings: dict[str, Any], batch: tuple[Tensor, Tensor] = FOURS, still: tuple[str, ...] = ()
 ) -> Member:
-    """Draws, and judges what is given."""
+    """Samples, and D's output."""
 
     def call(model: Any) -> Tensor:
         x = to(model, batch[0])
-        return torch.cat([model.sample(len(x), seed=0).flatten(1), model.judge(x)[:, None]], 1)
+        return torch.cat(
+            [
+                model.sample(len(x), generator=torch.Generator().manual_seed(0)).flatten(1),
+                model.discriminate(x)[:, None],
+            ],
+            1,
+        )
 
     return Member({"latent_dim": 3} | settings, batch, call, (Sampler,), still=still)
 
@@ -132,8 +138,8 @@ def game(
 def conditional_game(settings: dict[str, Any]) -> Member:
     def call(model: Any) -> Tensor:
         x = to(model, FOURS[0])
-        made = model.sample(len(x), seed=0, y=FOURS[1])
-        return torch.cat([made.flatten(1), model.judge(x, y=FOURS[1])[:, None]], 1)
+        made = model.sample(len(x), y=FOURS[1], generator=torch.Generator().manual_seed(0))
+        return torch.cat([made.flatten(1), model.discriminate(x, y=FOURS[1])[:, None]], 1)
 
     sizes = {"image_shape": (1, 4, 4), "channels": [3], "latent_dim": 3, "num_classes": 3}
     return Member(sizes | settings, FOURS, call, (Sampler,))
@@ -156,7 +162,14 @@ MEMBERS: dict[str, list[Member]] = {
     ],
     "modules.adversarial.cyclegan.CycleGAN": [
         Member(
-            {"image_shape": (1, 8, 8), "width": 2, "blocks": 1, "judge_width": 2, "halvings": 0, **more},
+            {
+                "image_shape": (1, 8, 8),
+                "width": 2,
+                "blocks": 1,
+                "discriminator_width": 2,
+                "halvings": 0,
+                **more,
+            },
             EIGHTS,
             lambda model: pictures_of(model, EIGHTS[0]),
         )
@@ -169,8 +182,8 @@ MEMBERS: dict[str, list[Member]] = {
                 "num_classes": 3,
                 "width": 2,
                 "blocks": 1,
-                "judge": (2,),
-                "classifier": (2, 3),
+                "discriminator_channels": (2,),
+                "classifier_channels": (2, 3),
                 "warmup": 1,
             },
             FOURS,
@@ -179,7 +192,7 @@ MEMBERS: dict[str, list[Member]] = {
     ],
     "modules.adversarial.translation.Pix2Pix": [
         Member(
-            {"image_shape": (1, 8, 8), "widths": (2, 3), "judge_width": 2, **more},
+            {"image_shape": (1, 8, 8), "widths": (2, 3), "discriminator_width": 2, **more},
             EIGHTS,
             lambda model: pictures_of(model, EIGHTS[0]),
             still=still,
@@ -187,15 +200,15 @@ MEMBERS: dict[str, list[Member]] = {
         for more, still in (({"halvings": 0}, ()), ({"adversarial": 0.0}, ("discriminator",)))
     ],
     "modules.adversarial.infogan.InfoGAN": [
-        game({"image_shape": (1, 4, 4), "channels": [3], "codes": 2, "numbers": 1, **more})
-        for more in ({}, {"reader": 2, "jitter": 0.2})
+        game({"image_shape": (1, 4, 4), "channels": [3], "categories": 2, "continuous": 1, **more})
+        for more in ({}, {"q_hidden": 2, "jitter": 0.2})
     ],
     "modules.adversarial.growing.ProgressiveGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3], "phase": 2}),
         game({"image_shape": (1, 8, 8), "channels": [3, 2], "phase": 2}, (EIGHTS[0], drawn(3, 8))),
     ],
     "modules.adversarial.stylegan.StyleGAN": [
-        game({"image_shape": (1, 4, 4), "channels": [3], "mapping_layers": 2, "judge_channels": [3]})
+        game({"image_shape": (1, 4, 4), "channels": [3], "mapping_layers": 2, "discriminator_channels": [3]})
     ],
     "modules.adversarial.dcgan.DCGAN": [
         game({"image_shape": (1, 4, 4), "channels": [3]}),
@@ -438,14 +451,21 @@ MEMBERS: dict[str, list[Member]] = {
             {},
             (CLOUDS[0][:, :1],),
             lambda model: torch.cat(
-                [model.sample(8, seed=0), model.judge(to(model, CLOUDS[0][:, :1]))[:, None]]
+                [
+                    model.sample(8, generator=torch.Generator().manual_seed(0)),
+                    model.discriminate(to(model, CLOUDS[0][:, :1]))[:, None],
+                ]
             ),
             (Sampler,),
         )
     ],
     "modules.adversarial.tricks.TrickGAN": [
         game({"hidden": [4], **more}, POINTS)
-        for more in ({}, {"history": 12}, {"smoothing": 0.9, "noise": 0.1, "best": 0.5, "seeking": 0.1})
+        for more in (
+            {},
+            {"history": 12},
+            {"smoothing": 0.9, "instance_noise": 0.1, "top_share": 0.5, "mode_seeking": 0.1},
+        )
     ],
     "modules.adversarial.veegan.VEEGAN": [game({"hidden": [4]}, POINTS)],
     "modules.flow.maf.IAF": [flow({"layers": 2, "hidden": [8]})],
@@ -454,8 +474,8 @@ MEMBERS: dict[str, list[Member]] = {
 
 # Classes that others are built on: each has a row through what is made of it.
 BASES = [
-    "modules.adversarial.game.Game",
-    "modules.adversarial.players.Players",
+    "modules.adversarial.base.BaseGAN",
+    "modules.adversarial.alternating.AlternatingTraining",
     "modules.autoregressive.base.Autoregressive",
     "modules.autoregressive.nade.NADEBase",
     "modules.autoregressive.pixelcnn.PixelModel",

@@ -34,8 +34,8 @@ from lab.lenses import recipe
 from lab.lenses.codes import error_of_made, error_of_read, meanings
 from lab.lenses.games import CURES, SLOW, TRICKS, moves, playing, take
 from lab.seeding import seeded
-from modules.adversarial import judges
-from modules.adversarial.judges import ModeCoverage
+from modules.adversarial import metrics
+from modules.adversarial.metrics import ModeCoverage
 from modules.adversarial.translation import Pix2Pix
 
 TRUNCATIONS = (None, 2.0, 1.0, 0.5, 0.04)
@@ -67,7 +67,7 @@ def ablated(quick: bool) -> Iterator[Row]:
             deque(moves(model, optimizers, known, batches, seed, batches, recipe.BATCH), maxlen=0)
             with torch.no_grad():
                 made = model.eval().decode(model.noise(len(held), torch.Generator().manual_seed(7)))
-            distances.append(float(judges.frechet(made.flatten(1), held.flatten(1))))
+            distances.append(float(metrics.frechet(made.flatten(1), held.flatten(1))))
         mean, said = of_seeds(distances)
         yield Row("claims", f"recipe: {name}", mean, unit="distance", note=f"{said}, {seeds} seeds")
 
@@ -82,7 +82,7 @@ def ablated_mnist(
     data.setup("fit")
     known, held = data.train_set[torch.arange(10 * count)][0], data.val_set[torch.arange(count)][0]
     looked = features(network, held)[1]
-    floor = float(judges.frechet(features(network, known[:count])[1], looked))
+    floor = float(metrics.frechet(features(network, known[:count])[1], looked))
     yield Row("claims", "recipe, mnist: floor", floor, unit="distance", note=f"{count} training digits")
     for name in lines:
         distances, shares, rarest = [], [], []
@@ -91,8 +91,8 @@ def ablated_mnist(
             deque(moves(model, optimizers, known, batches, seed, batches, recipe.BATCH), maxlen=0)
             logits, made = features(network, drawn(model, count))
             rarest.append(float(logits.argmax(1).bincount(minlength=10).min()) / count)
-            distances.append(float(judges.frechet(made, looked)))
-            shares.append(float(judges.precision_recall(looked, made)[0]))
+            distances.append(float(metrics.frechet(made, looked)))
+            shares.append(float(metrics.precision_recall(looked, made)[0]))
         (mean, said), (_, precision) = of_seeds(distances, 3), of_seeds(shares)
         note = f"{said}, precision {precision}, rarest class {of_seeds(rarest)[1]}, {seeds} seeds"
         yield Row("claims", f"recipe, mnist: {name}", mean, unit="distance", note=note)
@@ -125,7 +125,7 @@ def cut(name: str, known: Tensor, held: Tensor) -> Iterator[Row]:
             )
         shown[f"τ = {bound:g}" if bound else "all of z"] = made
     for which, pictures in shown.items():
-        precision, recall = judges.precision_recall(data, features(network, pictures)[1], 3)
+        precision, recall = metrics.precision_recall(data, features(network, pictures)[1], 3)
         note = f"recall {recall:.3f}, {len(held)} each"
         yield Row("claims", f"truncation: {name}, {which}", float(precision), unit="precision", note=note)
 
@@ -148,7 +148,7 @@ def noise_ignored(quick: bool) -> Row:
     for _ in range(turns):
         i = torch.randint(len(c), (16,), generator=generator)
         pictures, given = model.unpack((c[i], x[i]))
-        take(model.turns(pictures, generator, **given), model.players(), optimizers)
+        take(model.updates(pictures, generator, **given), model.players(), optimizers)
     outlines = data.test_set[torch.arange(64)][0]
     over_noise, over_outlines = spread_over_noise(model.eval(), outlines)
     stripes = (DARK - PALE) / 8**0.5  # of a sine between the two, over its phase
@@ -200,8 +200,8 @@ def helped(quick: bool) -> Iterator[Row]:
             seen = ModeCoverage(centres.tolist(), sd, "kl")
             with torch.no_grad():
                 seen.update(model.generator(model.noise(2500, torch.Generator().manual_seed(7))))
-            even.append(len(centres) * float((-seen.of("kl")).exp()))
-            near.append(float(seen.of("quality")))
+            even.append(len(centres) * float((-seen.value("kl")).exp()))
+            near.append(float(seen.value("quality")))
         mean, said = of_seeds(even)
         note = f"{said}, quality {of_seeds(near)[1]}, {seeds} seeds"
         yield Row("claims", f"tricks: {name}", mean, unit="modes' worth", note=note)

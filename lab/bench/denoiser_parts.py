@@ -19,7 +19,7 @@ from lab.bench.games import features
 from lab.bench.timing import Row
 from lab.lenses import recipe
 from lab.seeding import seeded
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.convolution.unet import Level
 from modules.diffusion.ddpm import ImageDDPM
 
@@ -38,7 +38,7 @@ def measure(quick: bool = False) -> list[Row]:
         for part in PARTS:
             for name, model in trained(part, known, steps, seed):
                 made = model.sample(count, steps=SAMPLER_STEPS, generator=torch.Generator().manual_seed(0))
-                distance = float(judges.frechet(of_held, features(network, made)[1]))
+                distance = float(metrics.frechet(of_held, features(network, made)[1]))
                 found.setdefault(name, []).append((error(model, held), distance))
     rows = []
     for name, pairs in found.items():
@@ -47,7 +47,7 @@ def measure(quick: bool = False) -> list[Row]:
         )
         note = f"± {spread:.4f}; FD of cnn-digits {far:.3f} ± {wide:.3f}, {seeds} seeds"
         rows.append(Row("parts", f"digits: {name}", mse, unit="a pixel", note=note))
-    floor = judges.frechet(of_held, features(network, known[:count])[1])
+    floor = metrics.frechet(of_held, features(network, known[:count])[1])
     return [*rows, Row("parts", "digits: floor of the distance", float(floor), unit="FD")]
 
 

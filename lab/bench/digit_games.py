@@ -23,8 +23,8 @@ from lab.bench.timing import Row
 from lab.lenses import recipe
 from lab.lenses.games import LOSSES, take
 from lab.seeding import seeded
-from modules.adversarial import judges
-from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of, initialise
+from modules.adversarial import metrics
+from modules.adversarial.dcgan import DCGAN, ConvDiscriminator, conv_generator, initialise
 from modules.adversarial.diversity import orthogonal_penalty
 
 BETAS = (0.0, 1e-4, 1e-2, 1.0)  # of the orthogonal penalty; BigGAN has 10⁻⁴
@@ -50,7 +50,7 @@ def of_seeds(values: list[float], digits: int = 2) -> tuple[float, str]:
 
 def drawn(model: Any, count: int, **knobs: Any) -> Tensor:
     """Pictures (count, 1, H, W) of one seed, in [0, 1]."""
-    made = model.eval().sample(count, torch.Generator().manual_seed(7), **knobs)
+    made = model.eval().sample(count, generator=torch.Generator().manual_seed(7), **knobs)
     return torch.as_tensor(made).clamp(0, 1)
 
 
@@ -71,25 +71,25 @@ def penalty_of(model: DCGAN) -> Tensor:
 
 def trained(
     known: Tensor, seed: int, batches: int, beta: float = 0.0,
-    judge: Callable[[], nn.Module] | None = None, **settings: Any,
+    discriminator: Callable[[], nn.Module] | None = None, **settings: Any,
 ) -> DCGAN:  # fmt: skip
     """A DCGAN of small digits after so many batches.
 
     Args:
         beta: of the orthogonal penalty.
-        judge: builds a D other than the recipe's.
+        discriminator: builds a D other than the recipe's.
         settings: of DCGAN.
     """
     model, optimizers = recipe.game(settings, seed)
-    if judge is not None:
-        model.enter(model.generator, seeded(judge, seed).apply(partial(initialise, sd=0.02)))
+    if discriminator is not None:
+        model.set_networks(model.generator, seeded(discriminator, seed).apply(partial(initialise, std=0.02)))
         optimizers["discriminator"] = torch.optim.Adam(
             model.discriminator.parameters(), lr=recipe.RATE, betas=(0.5, 0.999), fused=True
         )
     generator, players = torch.Generator().manual_seed(seed), model.players()
     for _ in range(batches):
         i = torch.randint(len(known), (recipe.BATCH,), generator=generator)
-        turns = model.turns(model.unpack(known[i])[0], generator)
+        turns = model.updates(model.unpack(known[i])[0], generator)
         held = (
             (who, loss + beta * penalty_of(model) if beta and who == "generator" else loss)
             for who, loss in turns
@@ -107,7 +107,7 @@ def orthogonal(quick: bool) -> Iterator[Row]:
         models = [trained(known, seed, batches, beta) for seed in range(seeds)]
         for bound in BOUNDS:
             both = [
-                judges.precision_recall(data, looks(drawn(m, len(held), truncation=bound))) for m in models
+                metrics.precision_recall(data, looks(drawn(m, len(held), truncation=bound))) for m in models
             ]
             precision, recall = ([float(pair[i]) for pair in both] for i in range(2))
             mean, said = of_seeds(precision, 3)
@@ -123,14 +123,14 @@ def same(known: Tensor, draws: int = DRAWS) -> float:
     """Distance below which two pictures count as the same: of all training digits' pairs SHARE are nearer."""
     order = torch.randperm(len(known), generator=torch.Generator().manual_seed(0))[:draws]
     every = draws * (draws - 1) // 2
-    near = judges.nearest_pairs(known[order].flatten(1), every)[1]
+    near = metrics.nearest_pairs(known[order].flatten(1), every)[1]
     return float(near[max(0, round(SHARE * every) - 1)])  # all training digits are different ones
 
 
 def pairs_within(pictures: Tensor, distance: float) -> int:
     """How many pairs of pictures are so near."""
     every = len(pictures) * (len(pictures) - 1) // 2
-    return int((judges.nearest_pairs(pictures.flatten(1), every)[1] <= distance).sum())
+    return int((metrics.nearest_pairs(pictures.flatten(1), every)[1] <= distance).sum())
 
 
 def supports(quick: bool) -> Iterator[Row]:
@@ -139,13 +139,13 @@ def supports(quick: bool) -> Iterator[Row]:
     known, held = recipe.digits()
     near, every, real = same(known, draws), draws * (draws - 1) // 2, looks(held)
     for width in WIDTHS:
-        judge = partial(ConvJudge, (1, 8, 8), (width, 2 * width))
+        discriminator = partial(ConvDiscriminator, (1, 8, 8), (width, 2 * width))
         pairs, distances = [], []
         for seed in range(seeds):
-            model = trained(known, seed, batches, judge=judge)
+            model = trained(known, seed, batches, discriminator=discriminator)
             size = sum(w.numel() for w in model.discriminator.parameters())
             pairs.append(float(pairs_within(drawn(model, draws), near)))
-            distances.append(float(judges.frechet(looks(drawn(model, len(held))), real)))
+            distances.append(float(metrics.frechet(looks(drawn(model, len(held))), real)))
         mean, said = of_seeds(pairs, 0)
         note = (
             f"{said} of {every:,}: as of {every / max(1.0, mean):,.0f} different ones; Fréchet distance "
@@ -162,8 +162,8 @@ class Errs(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.encoder = ConvJudge((1, 8, 8), recipe.CHANNELS[::-1], outputs=recipe.LATENT)
-        self.decoder = generator_of(recipe.LATENT, (1, 8, 8), recipe.CHANNELS)
+        self.encoder = ConvDiscriminator((1, 8, 8), recipe.CHANNELS[::-1], num_logits=recipe.LATENT)
+        self.decoder = conv_generator(recipe.LATENT, (1, 8, 8), recipe.CHANNELS)
 
     def forward(self, x: Tensor) -> Tensor:
         return cast(Tensor, (self.decoder(self.encoder.maps(x).flatten(1)) - x).square().mean((1, 2, 3)))
@@ -174,13 +174,15 @@ def of_losses(quick: bool) -> Iterator[Row]:
     seeds, batches = (1, 2) if quick else (SEEDS, BATCHES)
     known, held = recipe.digits()
     real = looks(held)
-    floor = float(judges.frechet(looks(known[: len(held)]), real))
+    floor = float(metrics.frechet(looks(known[: len(held)]), real))
     yield Row("claims", "loss: floor", floor, unit="distance", note=f"{len(held)} training digits")
     for name, settings in LOSSES.items():
         settings = settings | ({"batch_norm": False} if "penalty" in settings else {})
         distances = []
         for seed in range(seeds):
-            model = trained(known, seed, batches, judge=Errs if name == "energy" else None, **settings)
-            distances.append(float(judges.frechet(looks(drawn(model, len(held))), real)))
+            model = trained(
+                known, seed, batches, discriminator=Errs if name == "energy" else None, **settings
+            )
+            distances.append(float(metrics.frechet(looks(drawn(model, len(held))), real)))
         mean, said = of_seeds(distances)
         yield Row("claims", f"loss: {name}", mean, unit="distance", note=f"{said}, {seeds} seeds")

@@ -21,8 +21,8 @@ from datamodules.mnist import MNIST
 from lab import weights
 from lab.bench.timing import Row
 from lab.lenses.games import CURES, FAILURES, LOSSES, SLOW, playing
-from modules.adversarial import judges
-from modules.adversarial.judges import ModeCoverage
+from modules.adversarial import metrics
+from modules.adversarial.metrics import ModeCoverage
 
 DATA = ("ring8", "grid25")
 # on the ring alone: what makes the plain game fail, and what is said to help
@@ -35,7 +35,7 @@ def play(data: Any, settings: dict[str, Any], batches: int, seed: int) -> dict[s
     """Train one game; modes, quality and KL of 2,500 samples."""
     x = points.sample(data, 20_000, seed=1)[0]
     ((_, model, generator),) = deque(playing(x, settings, batches, seed, batches), maxlen=1)
-    made = model.eval().sample(2500, generator)
+    made = model.eval().sample(2500, generator=generator)
     centres, sd = points.MIXTURES[data]
     found = {}
     for measure in ("modes", "quality", "kl"):
@@ -87,14 +87,14 @@ def judged(count: int = 5000, generators: Sequence[tuple[str, dict[str, Any]]] =
     rows = []
     for name, draws in seen.items():
         looks = [features(network, pictures) for pictures in draws]
-        both = torch.tensor([judges.precision_recall(known, found, 3) for _, found in looks])
+        both = torch.tensor([metrics.precision_recall(known, found, 3) for _, found in looks])
         logits, found = looks[0]
         shares = logits.argmax(1).bincount(minlength=10) / count
         spread = [f" ± {s:.3f}" for s in both.std(0).tolist()] if len(draws) > 1 else ["", ""]
         precision, recall = both.mean(0).tolist()
         note = (
             f"precision {precision:.3f}{spread[0]}, recall {recall:.3f}{spread[1]}, {len(draws)} draws; "
-            f"FD of cnn-mnist {judges.frechet(known, found):.3f}, "
+            f"FD of cnn-mnist {metrics.frechet(known, found):.3f}, "
             f"classes {shares.min():.1%} to {shares.max():.1%} of the first"
         )
         rows.append(Row("games", f"mnist: {name}", precision, unit="precision", note=note))

@@ -10,8 +10,8 @@ from torch import Tensor
 
 from lab.bench.timing import Row, interleaved, paired_row
 from lab.seeding import seeded
+from modules.adversarial.base import BaseGAN
 from modules.adversarial.dcgan import DCGAN
-from modules.adversarial.game import Game
 from modules.adversarial.gan import GAN
 
 
@@ -21,7 +21,7 @@ def measure(quick: bool = False) -> list[Row]:
     draw = torch.Generator().manual_seed(0)
     plane, pictures = torch.randn(256, 2, generator=draw), torch.rand(64, 1, 28, 28, generator=draw)
     points, grids = lambda: GAN(hidden=(128, 128), ema=0.0), lambda: DCGAN(ema=0.0)
-    cases: list[tuple[str, Callable[[], Game], Tensor, int, str]] = [
+    cases: list[tuple[str, Callable[[], BaseGAN], Tensor, int, str]] = [
         ("2-D GAN, 2 layers of 128, 256 points", points, plane, batches, "≤ 1.15"),
         ("DCGAN of 28 × 28, 64 pictures", grids, 2 * pictures - 1, max(1, batches // 10), "≤ 1.05"),
     ]
@@ -45,14 +45,14 @@ def adam(parameters: Any) -> torch.optim.Optimizer:
     return torch.optim.Adam(parameters, lr=2e-4, betas=(0.5, 0.999))
 
 
-def ours(model: Game, x: Tensor) -> Callable[[], None]:
+def ours(model: BaseGAN, x: Tensor) -> Callable[[], None]:
     """A batch as the models play it: each loss when its turn comes, lowered by its player alone."""
     model = copy.deepcopy(model)
     players = model.players()
     optimizers = {name: adam(parameters) for name, parameters in players.items()}
 
     def batch() -> None:
-        for whose, loss in model.turns(x):
+        for whose, loss in model.updates(x):
             optimizers[whose].zero_grad()
             loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
             optimizers[whose].step()
@@ -60,7 +60,7 @@ def ours(model: Game, x: Tensor) -> Callable[[], None]:
     return batch
 
 
-def plain(model: Game, x: Tensor) -> Callable[[], None]:
+def plain(model: BaseGAN, x: Tensor) -> Callable[[], None]:
     """The same written out, with the non-saturating loss."""
     made, judge = copy.deepcopy(model.generator), copy.deepcopy(model.discriminator)
     of_made, of_judge = adam(made.parameters()), adam(judge.parameters())

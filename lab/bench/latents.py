@@ -34,7 +34,7 @@ from lab import experiments, weights
 from lab.bench.games import features
 from lab.bench.timing import Row, interleaved
 from lab.lenses.latent import lerp, majority_accuracy, probe, slerp
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.importance import effective_sample_size
 from modules.latent.aggregated import AggregatedPosterior
 from modules.latent.bounds import gaussian_kl
@@ -202,7 +202,7 @@ def before(reader: Any, x: Tensor, train: Tensor) -> dict[str, float]:
     apart = torch.cat([torch.cdist(part, train.flatten(1), p=1).min(1).values
                        for part in x.flatten(1)[:1000].split(100)])  # fmt: skip
     return {
-        "frechet": float(judges.frechet(features(reader, train)[1], seen)),
+        "frechet": float(metrics.frechet(features(reader, train)[1], seen)),
         "sure": sure,
         "nearest": apart.mean().item(),
     }

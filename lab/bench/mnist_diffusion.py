@@ -24,7 +24,7 @@ from lab.bench.digit_games import of_seeds
 from lab.bench.games import features
 from lab.bench.timing import Row
 from lab.seeding import seeded
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.diffusion.ddpm import ImageDDPM
 
 NAME, READER, CLASSES = "ddpm-mnist", "cnn-mnist", 10
@@ -49,7 +49,7 @@ def looks(pictures: Tensor) -> tuple[Tensor, Tensor]:
 
 def said_of(pictures: Tensor, known: Tensor) -> str:
     """Precision and recall beside training digits' features (N, 64)."""
-    precision, recall = judges.precision_recall(known, looks(pictures)[1])
+    precision, recall = metrics.precision_recall(known, looks(pictures)[1])
     return f"precision {precision:.3f}, recall {recall:.3f}, {len(pictures):,} samples"
 
 
@@ -75,7 +75,7 @@ def by_steps(quick: bool) -> Iterator[Row]:
 
 def distance(case: str, pictures: Tensor, known: Tensor) -> Row:
     """A row of the Fréchet distance to features `known`."""
-    found = float(judges.frechet(known, looks(pictures)[1]))
+    found = float(metrics.frechet(known, looks(pictures)[1]))
     return Row("mnist", case, found, unit="distance", note=said_of(pictures, known))
 
 

@@ -21,9 +21,9 @@ from lab.bench.timing import Row
 from lab.lenses import recipe
 from lab.lenses.games import take
 from lab.seeding import seeded
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.adversarial.conditional import ConditionalGAN
-from modules.adversarial.super_resolution import bicubic, psnr, smaller
+from modules.adversarial.super_resolution import bicubic, downsample, psnr
 from modules.adversarial.translation import gradient_energy
 
 CONDITIONS = ("channel", "auxiliary")  # cGAN and ACGAN
@@ -61,9 +61,9 @@ def conditional(seeds: int = 2, batches: int = 300, count: int = 2000) -> Iterat
             for _ in range(batches):
                 i = torch.randint(len(x), (recipe.BATCH,), generator=generator)
                 pictures, given = model.unpack((x[i], y[i]))
-                take(model.turns(pictures, generator, **given), players, optimizers)
+                take(model.updates(pictures, generator, **given), players, optimizers)
             with torch.no_grad():
-                made = model.eval().sample(count, seed=0).clamp(0, 1)
+                made = model.eval().sample(count, generator=torch.Generator().manual_seed(0)).clamp(0, 1)
             right.append(float((features(network, made)[0].argmax(1) == wanted).double().mean()))
             spread.append(unlike(made, wanted) / apart)
         (mean, said), (_, far) = of_seeds(right, 3), of_seeds(spread)
@@ -84,7 +84,7 @@ def enlarged(count: int = 2000) -> Iterator[Row]:
     data.setup("test")
     x = data.test_set[torch.arange(count)][0]
     model: Any = weights.load("srgan-mnist")
-    low, real = smaller(x, model.factor), features(network, x)[1]
+    low, real = downsample(x, model.factor), features(network, x)[1]
     edges = float(gradient_energy(x).mean())
     parts = low.split(100)
     ways = {
@@ -94,6 +94,6 @@ def enlarged(count: int = 2000) -> Iterator[Row]:
     }
     for name, made in ways.items():
         sharp = float(gradient_energy(made).mean()) / edges
-        far = float(judges.frechet(features(network, made)[1], real))
+        far = float(metrics.frechet(features(network, made)[1], real))
         note = f"edges {sharp:.3f} of the digits', distance {far:.3f}; {count:,} test digits, shipped weights"
         yield Row("mnist-games", f"enlarged: {name}", float(psnr(made, x).mean()), unit="dB", note=note)

@@ -54,7 +54,7 @@ def error(codes: Tensor, classes: Tensor) -> float:
 
 def code_of(model: InfoGAN, z: Tensor) -> Tensor:
     """The discrete code in z (B, K + C + n): (B,)."""
-    return z[:, model.latent_dim : model.latent_dim + model.codes].argmax(1)
+    return z[:, model.latent_dim : model.latent_dim + model.categories].argmax(1)
 
 
 @torch.no_grad()
@@ -68,7 +68,7 @@ def error_of_made(model: InfoGAN, network: Any, count: int = 2000, seed: int = 0
 @torch.no_grad()
 def error_of_read(model: InfoGAN, x: Tensor, y: Tensor) -> float:
     """`error` of the codes that Q reads from real pictures x (N, 1, H, W) in [0, 1], of classes y (N,)."""
-    return error(torch.cat([model.read(2 * part - 1)[0].argmax(1) for part in x.split(500)]), y)
+    return error(torch.cat([model.infer_codes(2 * part - 1)[0].argmax(1) for part in x.split(500)]), y)
 
 
 @torch.no_grad()
@@ -76,5 +76,7 @@ def meanings(model: InfoGAN, count: int = 2000, seed: int = 0) -> Tensor:
     """Correlations of the numbers (rows) with slant and thickness (columns) of what is made: (n, 2)."""
     z = model.noise(count, torch.Generator().manual_seed(seed))
     x = torch.cat([model.decode(part)[:, 0] for part in z.split(500)])
-    numbers = z[:, z.shape[1] - model.numbers :].T
-    return torch.corrcoef(torch.cat([numbers, slants(x)[None], thicknesses(x)[None]]))[: model.numbers, -2:]
+    numbers = z[:, z.shape[1] - model.continuous :].T
+    return torch.corrcoef(torch.cat([numbers, slants(x)[None], thicknesses(x)[None]]))[
+        : model.continuous, -2:
+    ]

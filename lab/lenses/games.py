@@ -11,10 +11,10 @@ from torch import Tensor, nn
 
 from lab.lenses.rewind import Optimizers, set_rate
 from lab.seeding import seeded
-from modules.adversarial.game import Game
+from modules.adversarial.alternating import Update
+from modules.adversarial.base import BaseGAN
 from modules.adversarial.gan import GAN
 from modules.adversarial.madgan import MADGAN
-from modules.adversarial.players import Turn
 from modules.adversarial.tricks import TrickGAN
 from modules.adversarial.veegan import VEEGAN
 
@@ -45,11 +45,11 @@ CURES: dict[str, dict[str, Any]] = {
 TRICKS: dict[str, dict[str, Any]] = {
     "4 generators": {"kind": "MADGAN", "generators": 4},
     "noise found again": {"kind": "VEEGAN"},
-    "mode seeking": {"kind": "tricks", "seeking": 1.0},
-    "best half": {"kind": "tricks", "best": 0.5},
+    "mode seeking": {"kind": "tricks", "mode_seeking": 1.0},
+    "best half": {"kind": "tricks", "top_share": 0.5},
     "labels of 0.9": {"kind": "tricks", "smoothing": 0.9},
     "old fakes too": {"kind": "tricks", "history": 2048},
-    "noise on D's input": {"kind": "tricks", "noise": 0.3},
+    "noise on D's input": {"kind": "tricks", "instance_noise": 0.3},
     "orthogonal G": {"kind": "tricks", "orthogonal": 1e-3},
 }
 KINDS: dict[str, type[GAN]] = {"GAN": GAN, "MADGAN": MADGAN, "VEEGAN": VEEGAN, "tricks": TrickGAN}
@@ -85,7 +85,7 @@ def network(settings: Mapping[str, Any]) -> GAN:
     return KINDS[settings.get("kind", "GAN")](hidden=(128, 128), ema=0.0, **given)
 
 
-def adams(model: Game) -> dict[str, torch.optim.Optimizer]:
+def adams(model: BaseGAN) -> dict[str, torch.optim.Optimizer]:
     """The protocol's optimizer for each player, new."""
     return {
         name: torch.optim.Adam(parameters, lr=RATE, betas=(0.5, 0.999), fused=True)
@@ -93,16 +93,18 @@ def adams(model: Game) -> dict[str, torch.optim.Optimizer]:
     }
 
 
-def take(turns: Iterable[Turn], players: Mapping[str, list[nn.Parameter]], optimizers: Optimizers) -> None:
-    """Take turns one after the other; each moves the weights of one player alone."""
-    for whose, loss in turns:
-        optimizers[whose].zero_grad()
-        loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
-        optimizers[whose].step()
+def take(
+    updates: Iterable[Update], players: Mapping[str, list[nn.Parameter]], optimizers: Optimizers
+) -> None:
+    """Make updates one after the other; each moves the weights of one player alone."""
+    for player, loss in updates:
+        optimizers[player].zero_grad()
+        loss.backward(inputs=players[player])  # type: ignore[no-untyped-call]
+        optimizers[player].step()
 
 
 def moves(
-    model: Game, optimizers: Optimizers, x: Tensor, batches: int, seed: int,
+    model: BaseGAN, optimizers: Optimizers, x: Tensor, batches: int, seed: int,
     every: int, size: int,
 ) -> Iterator[tuple[int, torch.Generator]]:  # fmt: skip
     """Train any game on examples x (N, ...), an optimizer for each player: batches so far and the generator
@@ -113,7 +115,7 @@ def moves(
     model.train()
     for done in range(1, batches + 1):
         batch, given = model.unpack(x[torch.randint(len(x), (size,), generator=generator)])
-        take(model.turns(batch, generator, **given), players, optimizers)
+        take(model.updates(batch, generator, **given), players, optimizers)
         if done % every == 0 or done == batches:
             yield done, generator
             model.train()  # whoever looks may have asked it for its running statistics

@@ -18,9 +18,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from modules.adversarial.alternating import AlternatingTraining
+from modules.adversarial.base import BaseGAN
 from modules.adversarial.cyclegan import CycleGAN
-from modules.adversarial.game import Game
-from modules.adversarial.players import Players
 from modules.adversarial.super_resolution import SuperResolution
 from modules.base import Module
 from modules.convolution.classifier import Classifier
@@ -73,7 +73,7 @@ class Call:
 def machine_of(model: nn.Module) -> str | None:
     """Which of `lab.machines` the model is."""
     kinds: dict[str, type | tuple[type, ...]] = {
-        "gan": Players,
+        "gan": AlternatingTraining,
         "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),
         "flow": Flow,
         "transformer": GPT,
@@ -188,55 +188,57 @@ def classes(model: Any, method: Callable[..., Any], n: int) -> dict[str, Tensor]
 # --- The seven ----------------------------------------------------------------------------------
 
 
-def of_game(model: Any) -> Readings:
+def of_gan(model: Any) -> Readings:
     """A generator and its discriminator; of two of each, those of one way."""
-    seed = torch.Generator().manual_seed(0)
-    seen: Any = getattr(model, "discriminator", None)
-    n = 2 * (seen.pack if hasattr(seen, "pack") else 1)
+    draws = torch.Generator().manual_seed(0)
+    d: Any = getattr(model, "discriminator", None)
+    n = 2 * (d.pack if hasattr(d, "pack") else 1)
     given: dict[str, Tensor] = {}
     start, end = "z", "x"
-    if isinstance(model, Game):
+    if isinstance(model, BaseGAN):
         given = classes(model, model.decode, n)
-        first = model.noise(n, seed)
-        maker, judge = model.maker(), model.discriminator
+        first = model.noise(n, draws)
+        generator, discriminator = model.ema_generator(), model.discriminator
 
-        def play() -> None:
-            fake = maker(model.joined(first, **given))
-            model.judge(fake, **given)
+        def go() -> None:
+            fake = generator(model.generator_input(first, **given))
+            model.discriminate(fake, **given)
 
     elif isinstance(model, CycleGAN):
-        start, end, maker, judge = "a", "b", model.there, model.judge_b
+        start, end, generator, discriminator = "a", "b", model.a_to_b, model.discriminator_b
         first = torch.zeros(n, *model.hparams["image_shape"])
 
-        def play() -> None:
-            judge(maker(first))
+        def go() -> None:
+            discriminator(generator(first))
 
     elif isinstance(model, SuperResolution):
-        start, maker, judge = "c", model.generator, model.discriminator
+        start, generator, discriminator = "c", model.generator, model.discriminator
         colours, *sides = model.hparams["image_shape"]
         first = torch.zeros(n, colours, *(side // model.factor for side in sides))
 
-        def play() -> None:
-            judge(maker(first))
+        def go() -> None:
+            discriminator(generator(first))
 
     else:
-        start, maker, judge = "c", model.generator, model.discriminator
+        start, generator, discriminator = "c", model.generator, model.discriminator
         first = torch.zeros(n, *model.hparams["image_shape"])
 
-        def play() -> None:
-            model.judge(first, model.made(first, seed))
+        def go() -> None:
+            model.discriminate(first, model.generate(first, draws))
 
-    calls = watched(model, play)
+    calls = watched(model, go)
     name = {id(module): name for name, module in model.named_modules()}
-    made = next(c for c in calls if c.module is maker).gives[1:]
+    made = next(c for c in calls if c.module is generator).gives[1:]
     size = of_shape(first.shape[1:])
-    if isinstance(model, Game) and (beside := model.joined(first, **given).shape[1] - model.latent_dim):
+    if isinstance(model, BaseGAN) and (
+        beside := model.generator_input(first, **given).shape[1] - model.latent_dim
+    ):
         size = f"{model.latent_dim} + {beside}"  # classes, codes, or noise for each pixel
     return {
         "z": Reading(size, f"{size} numbers", None if start == "z" else start),
-        "G": network(maker, weighted(calls, name[id(maker)])),
+        "G": network(generator, weighted(calls, name[id(generator)])),
         "made": Reading(of_shape(made), name=f"{end}*" if end != "x" else None),
-        "D": network(judge, weighted(calls, name[id(judge)])),
+        "D": network(discriminator, weighted(calls, name[id(discriminator)])),
         "x": Reading(of_shape(made), name=end if end != "x" else None),
     }
 
@@ -470,7 +472,7 @@ def of_block(sides: Sequence[int]) -> str:
 
 
 READERS: dict[str, Callable[[Any], Readings]] = {
-    "gan": of_game,
+    "gan": of_gan,
     "vae": of_autoencoder,
     "diffusion": of_diffusion,
     "flow": of_flow,

@@ -14,8 +14,8 @@ from torch import Tensor
 from datamodules import points
 from lab.lenses import plane
 from modules.adversarial.gan import GAN
-from modules.adversarial.judges import nearest_modes
 from modules.adversarial.losses import Energy, Saturating
+from modules.adversarial.metrics import nearest_modes
 from modules.adversarial.transport import assignment
 
 REACH, SIDE = 4.6, 31  # of the plane, and of D's grid
@@ -65,10 +65,10 @@ def surface(model: GAN, pack: int) -> Tensor:
     places = plane.corners(REACH, SIDE, torch.float32).flatten(0, 1)
     each = places.repeat_interleave(pack, 0)  # packs of one point
     with torch.no_grad():
-        f = model.judge(each)
-    if isinstance(model.game, Energy):
+        f = model.discriminate(each)
+    if isinstance(model.gan_loss, Energy):
         f = -f  # real examples have little
-    if not isinstance(model.game, Saturating):
+    if not isinstance(model.gan_loss, Saturating):
         f = 2 * (f - f.mean()) / f.std().clamp(min=1e-9)
     return f.sigmoid().reshape(SIDE, SIDE)
 
@@ -77,7 +77,7 @@ def arrows(model: GAN, made: Tensor, x: Tensor) -> Tensor:
     """Downhill of G's loss at the first made points, scaled to LONGEST: (ARROWS, 2)."""
     count = 256
     fake = made[:count].clone().requires_grad_()
-    (slope,) = torch.autograd.grad(model.of_generator(fake, x[:count]), fake)
+    (slope,) = torch.autograd.grad(model.g_loss(fake, x[:count]), fake)
     slope = -slope[:ARROWS]
     return LONGEST * slope / slope.norm(dim=1).max().clamp(min=1e-12)
 

@@ -18,9 +18,9 @@ from modules.mlp import mlp
 
 PLAIN, CONNECTED = "all of it", "G fully connected, of equal size"
 SWITCHES: dict[str, dict[str, Any]] = {
-    PLAIN: {}, "no batch norm": {"batch_norm": False}, "ReLU in D, not leaky": {"slope": 0.0},
-    "pooling, not strides": {"strided": False}, "torch's first weights": {"init_sd": None},
-    "no batch norm, torch's first weights": {"batch_norm": False, "init_sd": None},
+    PLAIN: {}, "no batch norm": {"batch_norm": False}, "ReLU in D, not leaky": {"negative_slope": 0.0},
+    "pooling, not strides": {"strided": False}, "torch's first weights": {"init_std": None},
+    "no batch norm, torch's first weights": {"batch_norm": False, "init_std": None},
     "β₁ = 0.9": {"momentum": 0.9}, CONNECTED: {"connected": True},
 }  # fmt: skip
 LATENT, CHANNELS, RATE, BATCH = 32, (32, 16), 1e-3, 64
@@ -44,7 +44,7 @@ def game(
     def build() -> DCGAN:
         model = DCGAN(**NETWORKS | {"ema": 0.0} | settings)
         if remake is not None:
-            model.enter(remake(model), model.discriminator)
+            model.set_networks(remake(model), model.discriminator)
         return model
 
     model = seeded(build, seed)

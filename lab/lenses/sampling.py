@@ -120,7 +120,7 @@ class Law:
 
 
 def seeds(p: Tensor, n: int, count: int) -> Law:
-    """The law of `draw(p, n, seed)`'s p-value over the seeds 0 to count − 1."""
+    """Distribution of `draw(p, n, seed)`'s p-value over the seeds 0 to count − 1."""
     values = torch.tensor([draw(p, n, seed).p_value for seed in range(count)])
     return Law(torch.histc(values, 10, 0, 1), float((values < 0.05).double().mean()))
 

@@ -25,7 +25,7 @@ from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import generated, stock
 from lab.lenses.latent import in_mnist_frame
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.convolution.classifier import Classifier
 
 REAL, REAL_MNIST = "held-out digits", "held-out MNIST digits"
@@ -90,7 +90,7 @@ def drawn_by(source: str | Path, seed: int) -> Tensor:
 
 
 def drawing(model: Any, card: Mapping[str, Any], seed: int) -> Iterator[tuple[float, Tensor]]:
-    """The pictures of a generator hop by hop where there are any: the share done, and they as far as they
+    """The pictures of a generator step by step where there are any: the share done, and they as far as they
     are."""
     for share, x in generated.drawn(model, DRAWN, seed):
         yield share, black_and_white(card, x)
@@ -120,7 +120,7 @@ class Known:
 def known(network: Classifier, reference: Tensor) -> Known:
     """Of pictures (R, S, S)."""
     _, features = look(network, reference)
-    return Known(features, judges.radii(judges.distances(features, features), MOST))
+    return Known(features, metrics.radii(metrics.distances(features, features), MOST))
 
 
 @dataclass(frozen=True)
@@ -144,17 +144,17 @@ def pool(network: Classifier, given: Known, pictures: Tensor) -> Pool:
     """Before any of them is judged."""
     probabilities, features = look(network, pictures)
     _, same = pictures.flatten(1).unique(dim=0, return_inverse=True)
-    apart, far = judges.distances(features, features), judges.distances(given.features, features)
+    apart, far = metrics.distances(features, features), metrics.distances(given.features, features)
     return Pool(given, probabilities, features, same, apart, far)
 
 
 def judge_all(given: Pool, rows: Tensor, most: int = MOST) -> list[Verdict]:
     """The verdicts on the pictures at `rows` (N,) of a pool, by balls to the 1st … `most`-th neighbour."""
     probabilities, features, far = given.probabilities[rows], given.features[rows], given.far[:, rows]
-    precision = judges.share_within(far.T, given.known.radii[:most])
-    recall = judges.share_within(far, judges.radii(given.apart[rows][:, rows], most))
-    score = float(judges.inception_score(probabilities))
-    frechet = float(judges.frechet(given.known.features, features))
+    precision = metrics.share_within(far.T, given.known.radii[:most])
+    recall = metrics.share_within(far, metrics.radii(given.apart[rows][:, rows], most))
+    score = float(metrics.inception_score(probabilities))
+    frechet = float(metrics.frechet(given.known.features, features))
     classes = probabilities.argmax(1).bincount(minlength=10) / len(rows)
     repeated = float((given.same[rows].bincount()[given.same[rows]] > 1).double().mean())
     return [

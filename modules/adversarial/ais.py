@@ -1,11 +1,11 @@
-r"""Likelihood of a generator without one: blur what it makes a little, and anneal from the prior.
+r"""Annealed importance sampling: the likelihood of a generator, with a little noise added to its output.
 
     p(x) = ∫ N(x; g(z), s² I) p(z) dz
     π_t(z) ∝ p(z) p(x|z)^β_t,   0 = β_0 < … < β_T = 1
     z_0 ~ p(z);  log w += (β_t − β_{t−1}) log p(x|z_{t−1});  z_t ~ a kernel that leaves π_t as it is
     E w = p(x):  log p(x) ≈ log mean w, on average from below
 
-The kernel is one turn of Hamiltonian Monte Carlo: leapfrog steps of momentum, then accepted with probability
+The kernel is one step of Hamiltonian Monte Carlo: leapfrog steps of momentum, then accepted with probability
 min(1, e^−ΔH). Its step shrinks as π_t does, step / √(1 + β_t J²/s²), where J² is the mean square of a
 singular value of g's Jacobian, measured on draws of its own: what the chains do must not set their step, or
 E w ≠ p(x). With T = 1 nothing moves: plain importance sampling from the prior.
@@ -31,7 +31,7 @@ Decoder = Callable[[Tensor], Tensor]
 
 
 class Estimate(NamedTuple):
-    """Of each x: log mean w, its standard error (both (B,)), and the share of accepted moves.
+    """log mean w of each x, its standard error (both (B,)), and the share of accepted proposals.
 
     The error is that of the chains' mean, sd(w) / (mean(w) √C): honest only where many chains have a share in
     it; a few that carry all make it too small.
@@ -39,7 +39,7 @@ class Estimate(NamedTuple):
 
     log_prob: Tensor
     error: Tensor
-    accepted: float
+    acceptance: float
 
 
 def temperatures(count: int, sharpness: float = 4.0) -> Tensor:
@@ -51,71 +51,73 @@ def temperatures(count: int, sharpness: float = 4.0) -> Tensor:
 
 def log_likelihood(decode: Decoder, x: Tensor, z: Tensor, sd: float) -> Tensor:
     """log N(x; g(z), s² I): x (B, ...), z (C, B, K) -> (C, B)."""
-    made = decode(z.flatten(0, 1)).flatten(1).unflatten(0, z.shape[:2])  # (C, B, D)
-    gap = (x.flatten(1) - made).square().sum(-1)
-    return -gap / (2 * sd**2) - made.shape[-1] * math.log(sd * math.sqrt(2 * math.pi))
+    x_hat = decode(z.flatten(0, 1)).flatten(1).unflatten(0, z.shape[:2])  # (C, B, D)
+    gap = (x.flatten(1) - x_hat).square().sum(-1)
+    return -gap / (2 * sd**2) - x_hat.shape[-1] * math.log(sd * math.sqrt(2 * math.pi))
 
 
-def stretch(decode: Decoder, z: Tensor, generator: torch.Generator | None = None) -> float:
-    """Mean square of a singular value of g's Jacobian over z (N, K), K of them: E ‖Jᵀv‖² / K, v ~ N(0, I)."""
+def mean_squared_singular_value(
+    decode: Decoder, z: Tensor, generator: torch.Generator | None = None
+) -> float:
+    """Mean square of the K singular values of g's Jacobian over z (N, K): E ‖Jᵀv‖² / K, v ~ N(0, I)."""
     z = z.detach().requires_grad_()
-    made = decode(z).flatten(1)
-    v = torch.randn(made.shape, generator=generator, dtype=made.dtype)
-    (pulled,) = torch.autograd.grad((made * v).sum(), z)
+    x_hat = decode(z).flatten(1)
+    v = torch.randn(x_hat.shape, generator=generator, dtype=x_hat.dtype)
+    (pulled,) = torch.autograd.grad((x_hat * v).sum(), z)
     return float(pulled.square().sum(1).mean()) / z.shape[1]
 
 
 def leapfrog(
     energy: Callable[[Tensor], Tensor], z: Tensor, momentum: Tensor, step: float, steps: int
 ) -> tuple[Tensor, Tensor]:
-    """`steps` steps of dz = m dt, dm = −∇U dt, which keep volume and can be walked back: z, momentum."""
+    """`steps` leapfrog steps of dz = m dt, dm = −∇U dt, volume-preserving and reversible: z, momentum."""
 
-    def slope(z: Tensor) -> Tensor:
+    def gradient(z: Tensor) -> Tensor:
         z = z.detach().requires_grad_()
         return torch.autograd.grad(energy(z).sum(), z)[0]
 
-    momentum = momentum - step / 2 * slope(z)
+    momentum = momentum - step / 2 * gradient(z)
     for i in range(steps):
         z = z + step * momentum
-        momentum = momentum - (step if i < steps - 1 else step / 2) * slope(z)
+        momentum = momentum - (step if i < steps - 1 else step / 2) * gradient(z)
     return z, momentum
 
 
-def move(
+def hmc_step(
     energy: Callable[[Tensor], Tensor], z: Tensor, step: float, steps: int,
     generator: torch.Generator | None = None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """One accepted or refused turn for every chain: z (C, B, K), and which have moved (C, B)."""
+    """One proposal per chain, accepted or rejected: z (C, B, K), and which were accepted (C, B)."""
     momentum = torch.randn(z.shape, generator=generator, dtype=z.dtype)
-    there, after = leapfrog(energy, z, momentum, step, steps)
-    gain = energy(z) - energy(there) + (momentum.square() - after.square()).sum(-1) / 2
-    taken = torch.rand(gain.shape, generator=generator, dtype=z.dtype).log() < gain
-    return torch.where(taken[..., None], there, z), taken
+    proposal, after = leapfrog(energy, z, momentum, step, steps)
+    gain = energy(z) - energy(proposal) + (momentum.square() - after.square()).sum(-1) / 2
+    accepted = torch.rand(gain.shape, generator=generator, dtype=z.dtype).log() < gain
+    return torch.where(accepted[..., None], proposal, z), accepted
 
 
-class Rung(NamedTuple):
-    """Where the chains are: β, z (C, B, K) with π_β left as it is, log w up to β (C, B), the share that moved
-    (None at the first and the last β, where nothing moves)."""
+class AnnealingStep(NamedTuple):
+    """State of the chains: β, z (C, B, K) with π_β left as it is, log w up to β (C, B), the share of accepted
+    proposals (None at the first and the last β, where nothing moves)."""
 
     beta: float
     z: Tensor
-    weights: Tensor
-    moved: float | None
+    log_weights: Tensor
+    acceptance: float | None
 
 
 def anneal(
     decode: Decoder, x: Tensor, latent_dim: int, sd: float, *, chains: int = 16, count: int = 100,
     step: float = 0.7, steps: int = 10, generator: torch.Generator | None = None,
-) -> Iterator[Rung]:  # fmt: skip
-    """The chains from the prior to p(z | x), a rung at a time; see `log_prob`."""
+) -> Iterator[AnnealingStep]:  # fmt: skip
+    """The chains from the prior to p(z | x), one β at a time; see `log_prob`."""
     require(1, chains=chains, steps=steps, latent_dim=latent_dim)
     require(1e-12, sd=sd, step=step)
     betas = temperatures(count).tolist()
     draw = lambda *shape: torch.randn(*shape, latent_dim, generator=generator, dtype=x.dtype)  # noqa: E731
-    pull = stretch(decode, draw(64), generator)
+    stretch = mean_squared_singular_value(decode, draw(64), generator)
     z = draw(chains, len(x))
     weights = x.new_zeros(chains, len(x))
-    yield Rung(0.0, z, weights, None)
+    yield AnnealingStep(0.0, z, weights, None)
     for before, beta in pairwise(betas):
         with torch.no_grad():
             weights = weights + (beta - before) * log_likelihood(decode, x, z, sd)
@@ -125,17 +127,17 @@ def anneal(
             def energy(z: Tensor, beta: float = beta) -> Tensor:  # −log π_t up to a constant
                 return z.square().sum(-1) / 2 - beta * log_likelihood(decode, x, z, sd)
 
-            z, taken = move(energy, z, step / math.sqrt(1 + beta * pull / sd**2), steps, generator)
-            z, moved = z.detach(), float(taken.double().mean())
-        yield Rung(beta, z, weights, moved)
+            z, accepted = hmc_step(energy, z, step / math.sqrt(1 + beta * stretch / sd**2), steps, generator)
+            z, moved = z.detach(), float(accepted.double().mean())
+        yield AnnealingStep(beta, z, weights, moved)
 
 
-def estimated(weights: Tensor) -> tuple[Tensor, Tensor]:
+def estimate(log_weights: Tensor) -> tuple[Tensor, Tensor]:
     """log mean w and its standard error, of log w (C, B): (B,) each."""
-    chains = len(weights)
-    share = weights.softmax(0) * chains  # w / mean w
+    chains = len(log_weights)
+    share = log_weights.softmax(0) * chains  # w / mean w
     error = share.std(0) / math.sqrt(chains) if chains > 1 else torch.full_like(share[0], math.inf)
-    return log_mean_exp(weights), error
+    return log_mean_exp(log_weights), error
 
 
 def log_prob(
@@ -153,10 +155,10 @@ def log_prob(
     Raises:
         ValueError: a size is out of range.
     """
-    rungs = anneal(
+    path = anneal(
         decode, x, latent_dim, sd, chains=chains, count=count, step=step, steps=steps, generator=generator
     )
-    moved = []
-    for rung in rungs:
-        moved += [rung.moved] if rung.moved is not None else []
-    return Estimate(*estimated(rung.weights), sum(moved) / len(moved) if moved else 1.0)
+    accepted: list[float] = []
+    for at in path:
+        accepted += [at.acceptance] if at.acceptance is not None else []
+    return Estimate(*estimate(at.log_weights), sum(accepted) / len(accepted) if accepted else 1.0)

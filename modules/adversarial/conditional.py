@@ -1,9 +1,9 @@
-r"""Games with classes: the generator makes what it is asked for, and three ways for D to hold it to that.
+r"""Conditional GANs: the generator makes the class it is given, and three ways for D to hold it to that.
 
     channel      f[x, c]: c, mapped linearly to an image, is one more channel of x                    (cGAN)
-    projection   f(x, y) = ψ(φ(x)) + yᵀ V φ(x): without V the game knows no classes
-    auxiliary    D has 1 + C logits: how real, and which class; both players also lower the class's
-                 cross-entropy, D on real and made examples, G on made ones                          (ACGAN)
+    projection   f(x, y) = ψ(φ(x)) + yᵀ V φ(x): without V no network of the two knows classes
+    auxiliary    D has 1 + C logits: how real, and which class; both networks also lower the class's
+                 cross-entropy, D on real and generated examples, G on generated ones               (ACGAN)
 
 For each class alone the best D is p(x|c)/(p(x|c) + q(x|c)). At zero logits D's loss with classes is
 2 log 2 + 2 log C.
@@ -15,7 +15,7 @@ References: Mirza & Osindero 2014 (cGAN), arXiv:1411.1784; Odena et al. 2017 (AC
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 import torch.nn.functional as F
@@ -23,10 +23,12 @@ from torch import Tensor, nn
 
 from modules.adversarial.dcgan import DCGAN
 from modules.base import require
+from modules.classes import ClassConditional
+from modules.former import former
 from modules.trace import Trace
 
 
-class ConditionalGAN(DCGAN):
+class ConditionalGAN(ClassConditional, DCGAN):
     """A `DCGAN` whose methods take the class as `y=`.
 
     Args:
@@ -36,9 +38,11 @@ class ConditionalGAN(DCGAN):
 
     Example:
         >>> model = ConditionalGAN(image_shape=(1, 8, 8), channels=(4, 2))
-        >>> model.sample(3, y=torch.tensor([7, 7, 7]), seed=0).shape
+        >>> model.sample(3, y=7, generator=torch.Generator().manual_seed(0)).shape
         torch.Size([3, 1, 8, 8])
     """
+
+    FORMER_TENSORS: ClassVar = {"discriminator.plane": "discriminator.class_channel"}
 
     def __init__(
         self, image_shape: Sequence[int] = (1, 28, 28), num_classes: int = 10,
@@ -54,85 +58,87 @@ class ConditionalGAN(DCGAN):
         head = self.discriminator.head
         features = head.in_channels * head.kernel_size[0] * head.kernel_size[1]
         if condition == "channel":
-            self.discriminator.plane = nn.Linear(num_classes, self.event_shape[1] * self.event_shape[2])
+            self.discriminator.class_channel = nn.Linear(
+                num_classes, self.event_shape[1] * self.event_shape[2]
+            )
         if condition == "projection":
             self.discriminator.projection = nn.Embedding(num_classes, features)
 
-    def inputs(self) -> int:
+    @property
+    def z_dim(self) -> int:
         return self.latent_dim + self.num_classes
 
-    def planes(self) -> int:
+    @property
+    def extra_channels(self) -> int:
         return int(self.condition == "channel")
 
-    def outputs(self) -> int:
+    @property
+    def num_logits(self) -> int:
         return 1 + self.num_classes * (self.condition == "auxiliary")
 
-    def hot(self, y: Tensor | None, count: int) -> Tensor:
-        """One-hot of the classes, (B, C).
+    def generator_input(self, z: Tensor, y: Tensor | None = None, **given: Any) -> Tensor:
+        return torch.cat([z, self.one_hot(y, len(z)).to(z)], 1)
 
-        Raises:
-            ValueError: no class is given, or one that there is not.
-        """
-        if y is None or y.shape != (count,) or not ((y >= 0) & (y < self.num_classes)).all():
-            raise ValueError(
-                f"Give y, the class of each example: whole numbers from 0 to {self.num_classes - 1}."
-            )
-        return F.one_hot(y, self.num_classes).to(self.dtype)
-
-    def joined(self, z: Tensor, y: Tensor | None = None, **given: Any) -> Tensor:
-        return torch.cat([z, self.hot(y, len(z))], 1)
-
-    def judge(self, x: Tensor, y: Tensor | None = None, **given: Any) -> Tensor:
-        judge = self.discriminator
+    def discriminate(self, x: Tensor, y: Tensor | None = None, **given: Any) -> Tensor:
+        d = self.discriminator
         if self.condition == "channel":
-            plane = judge.plane(self.hot(y, len(x))).view(-1, 1, *self.event_shape[1:])
-            return cast(Tensor, judge(torch.cat([x, plane], 1)))
+            channel = d.class_channel(self.one_hot(y, len(x)).to(self.dtype)).view(
+                -1, 1, *self.event_shape[1:]
+            )
+            return cast(Tensor, d(torch.cat([x, channel], 1)))
         if self.condition == "projection":
-            maps = judge.trunk(x)
-            of_class = (self.hot(y, len(x)) @ judge.projection.weight * maps.flatten(1)).sum(1)
-            return cast(Tensor, judge.head(maps)[:, 0, 0, 0] + of_class)
-        return cast(Tensor, judge(x))
+            maps = d.trunk(x)
+            classes = self.one_hot(y, len(x)).to(self.dtype)
+            inner = (classes @ d.projection.weight * maps.flatten(1)).sum(1)  # yᵀ V φ(x)
+            return cast(Tensor, d.head(maps)[:, 0, 0, 0] + inner)
+        return cast(Tensor, d(x))
 
     def classify(self, x: Tensor) -> Tensor:
         """Logits of the class from the auxiliary D, (B, C): x as the networks see it."""
         return cast(Tensor, self.discriminator.maps(x)[:, 1:, 0, 0])
 
-    def of_class(self, x: Tensor, y: Tensor) -> Tensor:
+    def class_loss(self, x: Tensor, y: Tensor) -> Tensor:
         """Mean cross-entropy of the class, nats; 0 where D is not asked for it."""
         if self.condition != "auxiliary":
             return x.new_zeros(())
         return F.cross_entropy(self.classify(x), y)
 
-    def of_discriminator(
+    def d_loss(
         self, x: Tensor, fake: Tensor, generator: torch.Generator | None = None, **given: Any
     ) -> Tensor:
-        loss = super().of_discriminator(x, fake, generator, **given)
-        return loss + self.of_class(x, given["y"]) + self.of_class(fake, given["y"])
+        loss = super().d_loss(x, fake, generator, **given)
+        return loss + self.class_loss(x, given["y"]) + self.class_loss(fake, given["y"])
 
-    def of_generator(self, fake: Tensor, x: Tensor, **given: Any) -> Tensor:
-        return super().of_generator(fake, x, **given) + self.of_class(fake, given["y"])
+    def g_loss(self, fake: Tensor, x: Tensor, **given: Any) -> Tensor:
+        return super().g_loss(fake, x, **given) + self.class_loss(fake, given["y"])
 
+    @former("n", "generator", "seed", "truncation", "label", "y")
     def sample(  # type: ignore[override]
-        self, n: int, generator: torch.Generator | None = None, seed: int | None = None,
-        truncation: float | None = None, label: int | None = None, y: Tensor | None = None,
+        self, n: int, *, y: int | Sequence[int] | Tensor | None = None,
+        generator: torch.Generator | None = None, truncation: float | None = None,
     ) -> Tensor:  # fmt: skip
-        """As of `DCGAN`, of class `label`, or of classes y (n,); without both they come in turn.
+        """n generated examples, (n, C, H, W).
+
+        Args:
+            y: one class for all, or n of them; without it they come in turn, 0, 1, …, C − 1, 0, …
+            truncation: keeps each of z's K numbers within so many standard deviations.
 
         Raises:
-            ValueError: there is no such class.
+            ValueError: no such class, not n of them, or `truncation` as for `DCGAN`.
         """
-        if label is not None and not 0 <= label < self.num_classes:
-            raise ValueError(f"label is {label}: it must be from 0 to {self.num_classes - 1}.")
-        if y is None:
-            y = torch.arange(n) % self.num_classes if label is None else torch.full((n,), label)
-        return super().sample(n, generator, seed, truncation, y=y.to(self.device))
+        return cast(Tensor, self._trace(n, generator, truncation, y=self.device_classes(n, y)).result)
 
+    @former("n", "generator", "seed")
     def sample_trace(  # type: ignore[override]
-        self, n: int = 1, *args: Any, y: Tensor | None = None, **knobs: Any
-    ) -> Trace:
-        """As of `DCGAN`; without `y` the classes come in turn, 0, 1, …, so that n = C shows each once."""
-        y = torch.arange(n, device=self.device) % self.num_classes if y is None else y
-        return super().sample_trace(n, *args, y=y, **knobs)
+        self, n: int = 1, *, y: int | Sequence[int] | Tensor | None = None,
+        generator: torch.Generator | None = None,
+    ) -> Trace:  # fmt: skip
+        """`sample` as steps; without `y` n = C shows each class once."""
+        return self._trace(n, generator, y=self.device_classes(n, y))
+
+    def device_classes(self, n: int, y: int | Sequence[int] | Tensor | None) -> Tensor:
+        """`classes` on the model's device."""
+        return cast(Tensor, self.classes(n, y)).to(self.device)
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
         x, _ = super().unpack(batch)

@@ -1,19 +1,19 @@
 r"""CycleGAN: two generators between two domains, learned without a single pair.
 
-    there: a → b     back: b → a     f_a, f_b: discriminators of the domains, one logit a patch
+    g: a → b     h: b → a     f_a, f_b: discriminators of the domains, one logit per patch
 
-    L_G =  L_game(f_b[there(a)]) + L_game(f_a[back(b)])                      least squares
-         + λ (mean |back(there(a)) − a| + mean |there(back(b)) − b|)         both cycles
+    L_G =  L_GAN(f_b[g(a)]) + L_GAN(f_a[h(b)])                               least squares
+         + λ (mean |h(g(a)) − a| + mean |g(h(b)) − b|)                       both cycles
          + λ κ · content,  one of
-             identity    mean |there(b) − b| + mean |back(a) − a|            the paper's: inputs of the target
-             before      mean |there(a) − a| + mean |back(b) − b|            the text's: before and after
+             identity    mean |g(b) − b| + mean |h(a) − a|                   the paper's: inputs of the target
+             before      mean |g(a) − a| + mean |h(b) − b|                   the text's: before and after
 
 The text prints one θ for both generators and, for the content, the second form; the networks have weights of
 their own, and the paper has the first. A cycle alone does not say which b belongs to which a: between a
-N(0, I) and b N(μ, I) both a + μ and μ − a have cycle loss 0 and the right law, and the content decides.
+N(0, I) and b N(μ, I) both a + μ and μ − a have cycle loss 0 and the right distribution: the content decides.
 
-Each D sees its real pictures and, of the made ones, now and then one from a history of `history`: with
-probability ½ a new picture takes the place of an old one, which is shown instead.
+Each D gets its real pictures and, of the generated ones, now and then one from a history of `history`: with
+probability ½ a new picture takes the place of an old one, which D gets instead.
 
 Official code: λ = 10, κ = ½; D's loss is the mean of both squares; the generators move first.
 
@@ -25,25 +25,25 @@ arXiv:1703.05192), and one generator for many domains (StarGAN, Choi et al. 2018
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 from torch import Tensor, nn
 
+from modules.adversarial.alternating import AlternatingTraining, Update
 from modules.adversarial.dcgan import initialise
 from modules.adversarial.losses import LeastSquares
-from modules.adversarial.players import Players, Turn
-from modules.adversarial.translation import patch_judge
+from modules.adversarial.translation import patch_discriminator
 from modules.base import BatchShard, Mean, Split, require
 from modules.latent.conv_vae import downsampled_size
 
 Content = Literal["identity", "before", "none"]
 
 
-def convolution(inputs: int, outputs: int, kernel: int, stride: int = 1) -> nn.Conv2d:
-    """Borders are mirrored where the grid stays, and zero where it halves."""
+def convolution(in_channels: int, out_channels: int, kernel: int, stride: int = 1) -> nn.Conv2d:
+    """Convolution with mirrored borders where the grid stays, and zero ones where it halves."""
     mode: Literal["reflect", "zeros"] = "reflect" if stride == 1 else "zeros"
-    return nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, padding_mode=mode)
+    return nn.Conv2d(in_channels, out_channels, kernel, stride, kernel // 2, padding_mode=mode)
 
 
 class ResidualBlock(nn.Module):
@@ -74,10 +74,10 @@ def resnet_generator(colours: int, width: int, blocks: int) -> nn.Sequential:
 
 
 class History(nn.Module):
-    """The last made pictures, of which D sees one now and then; empty until it has been filled.
+    """The last generated pictures, of which D gets one now and then; empty until it has been filled.
 
     Args:
-        size: pictures; 0 keeps none. shape: of one.
+        size: number of pictures; 0 keeps none. shape: of one.
     """
 
     def __init__(self, size: int, shape: Sequence[int]) -> None:
@@ -85,41 +85,53 @@ class History(nn.Module):
         self.kept = nn.Buffer(torch.zeros(size, *shape), persistent=False)  # not of the weights that ship
         self.filled = 0
 
+    def extra_repr(self) -> str:
+        return f"size={len(self.kept)}"
+
     def swap(self, fresh: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """What D is shown in place of the new pictures (B, ...)."""
+        """What D gets in place of the new pictures (B, ...)."""
         if not len(self.kept):
             return fresh
-        shown = fresh.clone()
+        swapped = fresh.clone()
         for i, picture in enumerate(fresh):
             if self.filled < len(self.kept):
                 self.kept[self.filled] = picture
                 self.filled += 1
             elif torch.rand((), generator=generator) < 0.5:
                 place = int(torch.randint(len(self.kept), (), generator=generator))
-                shown[i], self.kept[place] = self.kept[place].clone(), picture
-        return shown
+                swapped[i], self.kept[place] = self.kept[place].clone(), picture
+        return swapped
 
 
-class CycleGAN(Players):
-    """
+class CycleGAN(AlternatingTraining):
+    """Two generators and two discriminators.
+
     Args:
         image_shape: (C, H, W), sides multiples of 4. From the data.
-        width, blocks: of both generators. judge_width, halvings: of both D, see `patch_judge`.
+        width, blocks: of both generators.
+        discriminator_width, halvings: of both D, see `patch_discriminator`.
         cycle: λ. content: which term; content_weight: κ, a share of λ.
-        history: made pictures of each domain that are kept for D.
+        history: generated pictures of each domain that are kept for D.
         discriminator_rate: D's learning rate, where it is not G's.
 
     Raises:
         ValueError: a size is out of range, or there is no such content term.
     """
 
+    FORMER_TENSORS: ClassVar = {
+        "there": "a_to_b",
+        "back": "b_to_a",
+        "judge_a": "discriminator_a",
+        "judge_b": "discriminator_b",
+    }
+
     def __init__(
         self, image_shape: Sequence[int] = (1, 32, 32), width: int = 8, blocks: int = 3,
-        judge_width: int = 16, halvings: int = 1, cycle: float = 10.0, content: Content = "identity",
+        discriminator_width: int = 16, halvings: int = 1, cycle: float = 10.0, content: Content = "identity",
         content_weight: float = 0.5, history: int = 50, discriminator_rate: float | None = None,
         **training: Any,
     ) -> None:  # fmt: skip
-        require(1, width=width, judge_width=judge_width)
+        require(1, width=width, discriminator_width=discriminator_width)
         require(0, blocks=blocks, halvings=halvings, cycle=cycle, content_weight=content_weight)
         require(0, history=history, discriminator_rate=discriminator_rate or 0)
         if content not in ("identity", "before", "none"):
@@ -130,83 +142,93 @@ class CycleGAN(Players):
             _measures={name: Mean() for name in ("d", "g", "cycle", "l1_there", "l1_back")}, **training
         )
         self.cycle, self.content, self.content_weight = cycle, content, content_weight
-        self.discriminator_rate, self.game = discriminator_rate, LeastSquares()
+        self.discriminator_rate, self.gan_loss = discriminator_rate, LeastSquares()
         colours = image_shape[0]
-        self.there, self.back = (resnet_generator(colours, width, blocks) for _ in range(2))
-        self.judge_a, self.judge_b = (patch_judge(colours, judge_width, halvings) for _ in range(2))
-        self.made_a, self.made_b = (History(history, image_shape) for _ in range(2))
-        for network in (self.there, self.back, self.judge_a, self.judge_b):
+        self.a_to_b, self.b_to_a = (resnet_generator(colours, width, blocks) for _ in range(2))
+        self.discriminator_a, self.discriminator_b = (
+            patch_discriminator(colours, discriminator_width, halvings) for _ in range(2)
+        )
+        self.history_a, self.history_b = (History(history, image_shape) for _ in range(2))
+        for network in (self.a_to_b, self.b_to_a, self.discriminator_a, self.discriminator_b):
             network.apply(lambda module: initialise(module, 0.02))
 
     # --- Surfaces -------------------------------------------------------------------------------
 
+    def preprocess(self, x: Tensor) -> Tensor:
+        """[0, 1] -> [−1, 1], what tanh can reach."""
+        return 2 * x - 1
+
+    def postprocess(self, x: Tensor) -> Tensor:
+        """[−1, 1] -> [0, 1]."""
+        return (x + 1) / 2
+
     def translate(self, a: Tensor) -> Tensor:
         """Pictures of the first domain as ones of the second: (B, C, H, W) in [0, 1]."""
-        return (cast(Tensor, self.there(2 * a - 1)) + 1) / 2
+        return self.postprocess(self.a_to_b(self.preprocess(a)))
 
     def translate_back(self, b: Tensor) -> Tensor:
         """Pictures of the second domain as ones of the first."""
-        return (cast(Tensor, self.back(2 * b - 1)) + 1) / 2
+        return self.postprocess(self.b_to_a(self.preprocess(b)))
 
     # --- Training -------------------------------------------------------------------------------
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
         batch = batch.batch if isinstance(batch, BatchShard) else batch
-        return 2 * batch[0] - 1, {"b": 2 * batch[1] - 1}
+        return self.preprocess(batch[0]), {"b": self.preprocess(batch[1])}
 
-    def generator_loss(self, a: Tensor, b: Tensor, fake_a: Tensor, fake_b: Tensor) -> Tensor:
-        """Both games, both cycles and the content, a scalar."""
-        of_a, of_b = self.judge_a(fake_a), self.judge_b(fake_b)
-        loss = self.game.generator(of_a, of_a) + self.game.generator(of_b, of_b)
+    def g_loss(self, a: Tensor, b: Tensor, fake_a: Tensor, fake_b: Tensor) -> Tensor:
+        """Adversarial losses of both domains, both cycles and the content, a scalar."""
+        of_a, of_b = self.discriminator_a(fake_a), self.discriminator_b(fake_b)
+        loss = self.gan_loss.generator(of_a, of_a) + self.gan_loss.generator(of_b, of_b)
         if self.cycle:
-            loss = loss + self.cycle * (distance(self.back(fake_b), a) + distance(self.there(fake_a), b))
+            loss = loss + self.cycle * (distance(self.b_to_a(fake_b), a) + distance(self.a_to_b(fake_a), b))
         scale = (self.cycle or 1.0) * self.content_weight  # without a cycle κ stands alone
         if self.content == "identity" and scale:
-            loss = loss + scale * (distance(self.there(b), b) + distance(self.back(a), a))
+            loss = loss + scale * (distance(self.a_to_b(b), b) + distance(self.b_to_a(a), a))
         if self.content == "before" and scale:
             loss = loss + scale * (distance(fake_b, a) + distance(fake_a, b))
         return loss
 
-    def discriminator_loss(self, a: Tensor, b: Tensor, fake_a: Tensor, fake_b: Tensor) -> Tensor:
-        """Of both domains, a scalar."""
-        return self.game.discriminator(self.judge_a(a), self.judge_a(fake_a)) + self.game.discriminator(
-            self.judge_b(b), self.judge_b(fake_b)
-        )
+    def d_loss(self, a: Tensor, b: Tensor, fake_a: Tensor, fake_b: Tensor) -> Tensor:
+        """Discriminators' losses of both domains, a scalar."""
+        return self.gan_loss.discriminator(
+            self.discriminator_a(a), self.discriminator_a(fake_a)
+        ) + self.gan_loss.discriminator(self.discriminator_b(b), self.discriminator_b(fake_b))
 
-    def turns(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Turn]:
+    def updates(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Iterator[Update]:
         a, b = x, given["b"]
-        fake_a, fake_b = self.back(b), self.there(a)
-        yield "generator", self.generator_loss(a, b, fake_a, fake_b)
-        old_a = self.made_a.swap(fake_a.detach(), generator)
-        old_b = self.made_b.swap(fake_b.detach(), generator)
-        yield "discriminator", self.discriminator_loss(a, b, old_a, old_b)
+        fake_a, fake_b = self.b_to_a(b), self.a_to_b(a)
+        yield "generator", self.g_loss(a, b, fake_a, fake_b)
+        old_a = self.history_a.swap(fake_a.detach(), generator)
+        old_b = self.history_b.swap(fake_b.detach(), generator)
+        yield "discriminator", self.d_loss(a, b, old_a, old_b)
 
     def players(self) -> dict[str, list[nn.Parameter]]:
         return {
-            "generator": [*self.there.parameters(), *self.back.parameters()],
-            "discriminator": [*self.judge_a.parameters(), *self.judge_b.parameters()],
+            "generator": [*self.a_to_b.parameters(), *self.b_to_a.parameters()],
+            "discriminator": [*self.discriminator_a.parameters(), *self.discriminator_b.parameters()],
         }
 
     def on_save_checkpoint(self, checkpoint: dict[str, Any]) -> None:
-        checkpoint["histories"] = [(h.kept.clone(), h.filled) for h in (self.made_a, self.made_b)]
+        checkpoint["histories"] = [(h.kept.clone(), h.filled) for h in (self.history_a, self.history_b)]
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
         histories = checkpoint.get("histories") or []
-        for history, (kept, filled) in zip((self.made_a, self.made_b), histories, strict=False):
+        for history, (kept, filled) in zip((self.history_a, self.history_b), histories, strict=False):
             history.kept.copy_(kept)
             history.filled = filled
 
     # --- Evaluation -----------------------------------------------------------------------------
 
     def step(self, batch: Any, split: Split) -> Tensor:
-        """Both games and the cycle; of true pairs, unseen in training, also the distance."""
+        """Adversarial losses and the cycle; of true pairs, unseen in training, also the distance."""
         a, given = self.unpack(batch)
         b = given["b"]
-        fake_a, fake_b = self.back(b), self.there(a)
-        around = distance(self.back(fake_b), a) + distance(self.there(fake_a), b)
-        self.log_metric(split, "d", self.discriminator_loss(a, b, fake_a, fake_b))
-        of_a, of_b = self.judge_a(fake_a), self.judge_b(fake_b)
-        self.log_metric(split, "g", self.game.generator(of_a, of_a) + self.game.generator(of_b, of_b))
+        fake_a, fake_b = self.b_to_a(b), self.a_to_b(a)
+        around = distance(self.b_to_a(fake_b), a) + distance(self.a_to_b(fake_a), b)
+        self.log_metric(split, "d", self.d_loss(a, b, fake_a, fake_b))
+        of_a, of_b = self.discriminator_a(fake_a), self.discriminator_b(fake_b)
+        self.log_metric(split, "g", self.gan_loss.generator(of_a, of_a) + self.gan_loss.generator(of_b, of_b))
         self.log_metric(split, "cycle", around / 2)  # on the scale of the data
         self.log_metric(split, "l1_there", (fake_b - b).abs().flatten(1).mean(1) / 2)
         self.log_metric(split, "l1_back", (fake_a - a).abs().flatten(1).mean(1) / 2)

@@ -1,4 +1,4 @@
-r"""Distances between the data's law p and the generator's law q: what each kind of game minimises.
+r"""Distances between the data's distribution p and the generator's q: what each kind of GAN minimises.
 
     D*(x)  = p / (p + q),  logit log p − log q              the best discriminator of a pair of means
     L*     = E_p −log D* + E_q −log(1 − D*) = 2 log 2 − 2 D_JS(q ‖ p)
@@ -54,10 +54,10 @@ def game_value(p: Tensor, q: Tensor, discriminator: Tensor) -> Tensor:
 
 
 def jensen_shannon_parts(p: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
-    """½ KL(q ‖ m), the quality of what is made, and ½ KL(p ‖ m), the coverage of what there is.
+    """½ KL(q ‖ m), the quality of what is generated, and ½ KL(p ‖ m), the coverage of the data.
 
     [UDL] §15.2.1 says that coverage does not depend on the generator: true while D is held fixed. At the best
-    D the gradient of the game is that of both parts.
+    D the gradient is that of both parts.
     """
     m = (p + q) / 2
     return kl(q, m) / 2, kl(p, m) / 2
@@ -86,18 +86,19 @@ class FDivergence(NamedTuple):
     """One row of the table.
 
     Attributes:
-        f: convex, f(1) = 0 but for the game of the original GAN.
+        f: convex, f(1) = 0 but for the original GAN's.
         slope: f′, which turns the ratio p/q into the best T.
         conjugate: f*(t) = sup_u ut − f(u).
-        bring: T(v), any real number into the domain of f*, rising: what a network's last layer needs.
-        of_brought: f*(T(v)) in closed form, for T(v) rounds to the end of the domain long before f* is large.
+        activation: T(v), any real number into the domain of f*, rising: what a network's last layer needs.
+        conjugate_activation: f*(T(v)) in closed form, for T(v) rounds to the end of the domain long before f*
+            is large.
     """
 
     f: Callable[[Tensor], Tensor]
     slope: Callable[[Tensor], Tensor]
     conjugate: Callable[[Tensor], Tensor]
-    bring: Callable[[Tensor], Tensor]
-    of_brought: Callable[[Tensor], Tensor]
+    activation: Callable[[Tensor], Tensor]
+    conjugate_activation: Callable[[Tensor], Tensor]
 
     def divergence(self, p: Tensor, q: Tensor) -> Tensor:
         """Σ q f(p/q) for q > 0, or both 0: (...)."""
@@ -162,8 +163,8 @@ F_DIVERGENCES: dict[str, FDivergence] = {
 def box_divergences(shift: Tensor) -> dict[str, Tensor]:
     """Uniform on [0, 1] against uniform on [a, a + 1]: every measure, of the shape of `shift`.
 
-    [UDL] §15.2.2 calls the measure behind the GAN's loss infinite for laws that do not overlap: KL is, that
-    measure is log 2, and flat.
+    [UDL] §15.2.2 calls the measure behind the GAN's loss infinite for distributions that do not overlap:
+    KL is, that measure is log 2, and flat.
     """
     far = shift.abs()
     infinite = torch.where(far > 0, math.inf, 0.0).to(shift)

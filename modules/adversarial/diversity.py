@@ -1,10 +1,10 @@
-r"""Against collapse: let the discriminator see many examples at once, or pay the generator for variety.
+r"""Remedies against mode collapse: D sees many examples at once, or G is rewarded for variety.
 
     minibatch std    mean over features of the batch's standard deviation, as one more feature of D
-    PacGAN           D judges m examples joined: TV(pᵐ, qᵐ) grows with m, the faster the more is missing
+    PacGAN           D gets m examples joined  : TV(pᵐ, qᵐ) grows with m, the faster the more is missing
     MAD-GAN          k generators, D also names the one: at p = mean of them, k log k − (k + 1) log(k + 1)
     mode seeking     ‖g(z₁) − g(z₂)‖ / ‖z₁ − z₂‖, to be made large
-    VEEGAN           ‖z − F(g(z))‖²: noise that the generator ignores cannot be found again
+    VEEGAN           ‖z − F(g(z))‖²: noise that the generator ignores cannot be reconstructed
     top k            the generator learns from its k most realistic examples
     orthogonal       ‖WᵀW ⊙ (1 − I)‖², which makes cut-off noise safe (BigGAN)
 
@@ -31,6 +31,9 @@ class MinibatchStd(nn.Module):
         super().__init__()
         self.eps = eps
 
+    def extra_repr(self) -> str:
+        return f"eps={self.eps}"
+
     def statistic(self, x: Tensor) -> Tensor:
         """A scalar; √eps for a batch of equal examples."""
         return (x.var(0, correction=0) + self.eps).sqrt().mean()
@@ -39,10 +42,10 @@ class MinibatchStd(nn.Module):
         return torch.cat([x, self.statistic(x).expand_as(x[:, :1])], 1)
 
 
-def packed(x: Tensor, size: int) -> Tensor:
-    """`size` examples joined as one: (B, C, ...) -> (B // size, size · C, ...); a rest is left out.
+def pack_examples(x: Tensor, size: int) -> Tensor:
+    """`size` examples joined as one each: (B, C, ...) -> (B // size, size · C, ...); a rest is left out.
 
-    A batch that is smaller than a pack makes one, its examples repeated in turns: real and made ones alike.
+    A batch that is smaller than a pack makes one, its examples repeated: real and generated ones alike.
     """
     if 0 < len(x) < size:
         x = x[torch.arange(size, device=x.device) % len(x)]
@@ -61,13 +64,13 @@ def mode_seeking_ratio(x1: Tensor, x2: Tensor, z1: Tensor, z2: Tensor) -> Tensor
     return (x1 - x2).flatten(1).norm(dim=1) / (z1 - z2).flatten(1).norm(dim=1)
 
 
-def noise_reconstruction(z: Tensor, found: Tensor) -> Tensor:
+def noise_reconstruction_error(z: Tensor, reconstruction: Tensor) -> Tensor:
     """Mean ‖z − F(g(z))‖², a scalar."""
-    return (z - found).square().sum(1).mean()
+    return (z - reconstruction).square().sum(1).mean()
 
 
-def most_realistic(scores: Tensor, k: int) -> Tensor:
-    """The k highest scores, from which alone the generator then learns: (B,) -> (k,).
+def top_k_scores(scores: Tensor, k: int) -> Tensor:
+    """The k highest of D's outputs, from which alone the generator then learns: (B,) -> (k,).
 
     Raises:
         ValueError: k is not from 1 to B.

@@ -1,10 +1,10 @@
-r"""GAN of points: both networks fully connected, any loss, any cure.
+r"""GAN of points: both networks fully connected, any loss, any remedy against collapse.
 
     g: z → hidden, ReLU → … → x            f: x → hidden, leaky ReLU → … → a number
 
 Bring `loss: Wasserstein` with `penalty: 10` for WGAN-GP, with `clip: 0.01` for WGAN, `loss: energy` for an
 autoencoder as discriminator, `loss: f-divergence` with `loss_settings: {divergence: Pearson}`, and so on.
-There is no batch norm: a critic with a penalty must judge each example by itself.
+There is no batch norm: a penalty is of a critic that takes each example by itself.
 
 Shapes: z (B, K), x (B, ...) flattened to D numbers.
 
@@ -20,14 +20,14 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from modules.adversarial.diversity import MinibatchStd, packed
-from modules.adversarial.game import Game
+from modules.adversarial.base import BaseGAN
+from modules.adversarial.diversity import MinibatchStd, pack_examples
 from modules.adversarial.losses import Energy
 from modules.base import require
 from modules.mlp import mlp
 
 
-class Judge(nn.Module):
+class Discriminator(nn.Module):
     """x (B, D) -> (B,), or (B // pack,) of packs; an `energy` is the squared error of an autoencoder."""
 
     def __init__(
@@ -42,22 +42,25 @@ class Judge(nn.Module):
         self.std = MinibatchStd() if minibatch_std else nn.Identity()
         self.head = nn.Linear(sizes[-1] + minibatch_std, last)
 
+    def extra_repr(self) -> str:
+        return f"pack={self.pack}, energy={self.energy}"
+
     def forward(self, x: Tensor) -> Tensor:
-        x = packed(x.flatten(1), self.pack)  # (B, D) -> (B // pack, pack · D)
+        x = pack_examples(x.flatten(1), self.pack)  # (B, D) -> (B // pack, pack · D)
         out = self.head(self.std(self.trunk(x)))
         return cast(Tensor, (out - x).square().mean(1) if self.energy else out[:, 0])
 
 
-class GAN(Game):
+class GAN(BaseGAN):
     """Two fully connected networks.
 
     Args:
-        event_shape: of one example; from the data.
+        event_shape: shape of one example; from the data.
         latent_dim: K.
         hidden, discriminator_hidden: widths; the latter None is the former.
-        pack: examples that D judges together (PacGAN).
+        pack: examples that D gets joined as one (PacGAN).
         minibatch_std: D sees how much its batch varies.
-        game: as of `Game`: loss, d_steps, g_steps, clip, penalty, spectral, ema, ...
+        gan: as of `BaseGAN`: loss, d_steps, g_steps, clip, penalty, spectral, ema, ...
 
     Raises:
         ValueError: a size or a rate is out of range, or settings that do not go together.
@@ -66,18 +69,17 @@ class GAN(Game):
     def __init__(
         self, event_shape: Sequence[int] = (2,), latent_dim: int = 16, hidden: Sequence[int] = (128, 128),
         discriminator_hidden: Sequence[int] | None = None, pack: int = 1, minibatch_std: bool = False,
-        **game: Any,
+        **gan: Any,
     ) -> None:  # fmt: skip
-        super().__init__(event_shape=event_shape, latent_dim=latent_dim, **game)
+        super().__init__(event_shape=event_shape, latent_dim=latent_dim, **gan)
         require(1, hidden=hidden, discriminator_hidden=discriminator_hidden or [1], pack=pack)
         dims = int(torch.Size(self.event_shape).numel())
         if pack > 1 and self.penalty:
-            raise ValueError("A penalty judges examples one by one: take pack 1, or no penalty.")
-        made = mlp([latent_dim, *hidden, dims], nn.ReLU)
-        shaped = (
-            nn.Sequential(*made, nn.Unflatten(1, self.event_shape)) if len(self.event_shape) > 1 else made
+            raise ValueError("A penalty is of each example by itself: take pack 1, or no penalty.")
+        generator = mlp([latent_dim, *hidden, dims], nn.ReLU)
+        if len(self.event_shape) > 1:
+            generator = nn.Sequential(*generator, nn.Unflatten(1, self.event_shape))
+        discriminator = Discriminator(
+            dims, discriminator_hidden or hidden, pack, minibatch_std, isinstance(self.gan_loss, Energy)
         )
-        judge = Judge(
-            dims, discriminator_hidden or hidden, pack, minibatch_std, isinstance(self.game, Energy)
-        )
-        self.enter(shaped, judge)
+        self.set_networks(generator, discriminator)

@@ -8,12 +8,12 @@ r"""Progressive growing: learn 4 × 4 pixels first, then add a level at a time, 
 
 α goes from 0 to 1 in both networks at once while a level is new. At α = 0 the pictures are those from before
 the growth, each pixel doubled, and f answers to them as it did before: halving (the mean of four) undoes
-doubling. At α = 1 the old way to pixels has no part any more, and gets no gradient.
+doubling. At α = 1 the old layer to pixels has no part any more, and gets no gradient.
 
 Shapes: z (B, K); at level l x is (B, C, 4 · 2^l, 4 · 2^l).
 
 References: Karras et al. 2018, arXiv:1710.10196; [UDL] §15.3, figs 15.9, 15.11, notes (minibatch std). Only
-mentioned: games at several resolutions at once, LAPGAN (Denton et al. 2015, arXiv:1506.05751), StackGAN
+mentioned: GANs at several resolutions at once, LAPGAN (Denton et al. 2015, arXiv:1506.05751), StackGAN
 (Zhang et al. 2017, arXiv:1612.03242), several D at different scales (Wang et al. 2018, arXiv:1711.11585).
 """
 
@@ -24,14 +24,14 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from modules.adversarial.base import BaseGAN
 from modules.adversarial.diversity import MinibatchStd
-from modules.adversarial.game import Game
 from modules.adversarial.stylegan import FIRST
 from modules.base import require
 
 
 def up(x: Tensor) -> Tensor:
-    """Each pixel doubled: (B, C, H, W) -> (B, C, 2H, 2W)."""
+    """Nearest-neighbour upsampling: (B, C, H, W) -> (B, C, 2H, 2W)."""
     return F.interpolate(x, scale_factor=2)
 
 
@@ -52,11 +52,11 @@ class PixelNorm(nn.Module):
         return h * (h.square().mean(1, keepdim=True) + 1e-8).rsqrt()
 
 
-def block(inputs: int, outputs: int, norm: bool) -> nn.Sequential:
+def block(in_channels: int, out_channels: int, norm: bool) -> nn.Sequential:
     """Two convolutions of 3 × 3, with leaky ReLU and, in the generator, pixel norm."""
     layers: list[nn.Module] = []
-    for before in (inputs, outputs):
-        layers += [nn.Conv2d(before, outputs, 3, padding=1), nn.LeakyReLU(0.2)]
+    for before in (in_channels, out_channels):
+        layers += [nn.Conv2d(before, out_channels, 3, padding=1), nn.LeakyReLU(0.2)]
         layers += [PixelNorm()] if norm else []
     return nn.Sequential(*layers)
 
@@ -75,26 +75,29 @@ class GrowingGenerator(nn.Module):
         self.to_pixels = nn.ModuleList(nn.Conv2d(width, colours, 1) for width in channels)
         self.level, self.alpha = 0, 1.0
 
+    def extra_repr(self) -> str:
+        return f"level={self.level}, alpha={self.alpha}"
+
     def maps(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """Of the level below (at the first: its own) and of the present one."""
+        """Feature maps of the level below (at the first: its own) and of the present one."""
         before = h = self.blocks[0](self.first(z))
         for level in range(1, self.level + 1):
             before, h = h, self.blocks[level](up(h))
         return before, h
 
-    def ways(self, z: Tensor) -> tuple[Tensor, Tensor]:
-        """Pixels before tanh by the old way and by the new one, where the level is not the first."""
+    def old_and_new(self, z: Tensor) -> tuple[Tensor, Tensor]:
+        """Pixels before tanh by the old layers and by the new ones, where the level is not the first."""
         before, h = self.maps(z)
         return up(self.to_pixels[self.level - 1](before)), self.to_pixels[self.level](h)
 
     def forward(self, z: Tensor) -> Tensor:
         if self.level and self.alpha < 1:
-            return fade(*self.ways(z), self.alpha).tanh()
+            return fade(*self.old_and_new(z), self.alpha).tanh()
         x: Tensor = self.to_pixels[self.level](self.maps(z)[1])
         return x.tanh()
 
 
-class GrowingJudge(nn.Module):
+class GrowingDiscriminator(nn.Module):
     """x (B, C, S, S) of the present level and fade -> (B,)."""
 
     def __init__(self, colours: int, channels: Sequence[int]) -> None:
@@ -107,6 +110,9 @@ class GrowingJudge(nn.Module):
         self.std, self.head = MinibatchStd(), nn.Conv2d(channels[0] + 1, 1, FIRST)
         self.level, self.alpha = 0, 1.0
 
+    def extra_repr(self) -> str:
+        return f"level={self.level}, alpha={self.alpha}"
+
     def forward(self, x: Tensor) -> Tensor:
         h = self.from_pixels[self.level](x)
         for level in range(self.level, 0, -1):
@@ -116,16 +122,16 @@ class GrowingJudge(nn.Module):
         return self.head(self.std(self.blocks[0](h)))[:, 0, 0, 0]
 
 
-class ProgressiveGAN(Game):
-    """A game that grows: `phase` turns of D for each fade, and as many for each level at rest.
+class ProgressiveGAN(BaseGAN):
+    """A GAN that grows: `phase` updates of D for each fade, and as many for each level at rest.
 
     Args:
         image_shape: (C, S, S) with S = 4 · 2^(levels − 1). From the data.
         latent_dim: K.
         channels: of each level's maps, from 4 × 4 on.
-        phase: turns of D at rest at a level, and of a fade; the last level stays until the end.
-        first_level: where the game begins; the last one, and nothing grows: the control.
-        game: as of `Game`.
+        phase: updates of D at rest at a level, and of a fade; the last level stays until the end.
+        first_level: where training begins; the last one, and nothing grows: the control.
+        gan: as of `BaseGAN`.
 
     Raises:
         ValueError: a size is out of range, or the picture is of another size than the levels give.
@@ -138,31 +144,31 @@ class ProgressiveGAN(Game):
 
     def __init__(
         self, image_shape: Sequence[int] = (1, 16, 16), latent_dim: int = 32,
-        channels: Sequence[int] = (32, 32, 16), phase: int = 600, first_level: int = 0, **game: Any,
+        channels: Sequence[int] = (32, 32, 16), phase: int = 600, first_level: int = 0, **gan: Any,
     ) -> None:  # fmt: skip
         require(1, channels=channels, phase=phase)
         require(0, below=len(channels), first_level=first_level)
         side = FIRST << (len(channels) - 1)
         if tuple(image_shape[1:]) != (side, side):
             raise ValueError(f"{len(channels)} levels make {side} × {side} pixels, not {[*image_shape[1:]]}.")
-        super().__init__(event_shape=image_shape, latent_dim=latent_dim, **game)
+        super().__init__(event_shape=image_shape, latent_dim=latent_dim, **gan)
         self.phase, self.levels, self.first_level = phase, len(channels), first_level
-        made = GrowingGenerator(latent_dim, image_shape[0], channels)
-        judge = GrowingJudge(image_shape[0], channels)
-        for network in (made, judge):
+        generator = GrowingGenerator(latent_dim, image_shape[0], channels)
+        discriminator = GrowingDiscriminator(image_shape[0], channels)
+        for network in (generator, discriminator):
             network.apply(initialise)
-        self.enter(made, judge)
+        self.set_networks(generator, discriminator)
         self.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # two thirds of the time
 
-    def stage(self) -> tuple[int, float]:
-        """Level and α after the turns of D so far: at rest, then a fade, then at rest, …"""
-        passed = int(self.played[0]) + 2 * self.phase * self.first_level
+    def schedule_position(self) -> tuple[int, float]:
+        """Level and α after the updates of D so far: at rest, then a fade, then at rest, …"""
+        passed = int(self.num_updates[0]) + 2 * self.phase * self.first_level
         level, into = divmod(passed + self.phase, 2 * self.phase)
         if level >= self.levels:
             return self.levels - 1, 1.0
         return level, min(1.0, into / self.phase) if level else 1.0
 
-    def set(self, level: int, alpha: float = 1.0) -> None:
+    def set_level(self, level: int, alpha: float = 1.0) -> None:
         """Put all networks at a level and a fade.
 
         Raises:
@@ -174,36 +180,41 @@ class ProgressiveGAN(Game):
             if network is not None:
                 network.level, network.alpha = level, alpha
 
-    def seen(self, x: Tensor) -> Tensor:
-        """Real pictures as the present level and fade have them."""
+    def at_level(self, x: Tensor) -> Tensor:
+        """Real pictures at the present level and fade."""
         level, alpha = self.generator.level, self.generator.alpha
         for _ in range(self.levels - 1 - level):
             x = halve(x)
         return fade(up(halve(x)), x, alpha) if level and alpha < 1 else x
 
-    # --- As a game ------------------------------------------------------------------------------
+    # --- As a GAN -------------------------------------------------------------------------------
 
     def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
-        self.set(*self.stage())
+        self.set_level(*self.schedule_position())
         x, given = super().unpack(batch)
-        x = 2 * x - 1
-        return (self.seen(x) if self.training else x), given  # samples are measured at the full size
+        return (self.at_level(x) if self.training else x), given  # samples are measured at the full size
 
-    def shown(self, x: Tensor) -> Tensor:
-        """In [0, 1] and of the full size, pixels repeated."""
+    def preprocess(self, x: Tensor) -> Tensor:
+        """[0, 1] -> [−1, 1], what tanh can reach."""
+        return 2 * x - 1
+
+    def postprocess(self, x: Tensor) -> Tensor:
+        """[−1, 1] -> [0, 1], at the full size, pixels repeated."""
         while x.shape[-1] < self.event_shape[-1]:
             x = up(x)
         return (x + 1) / 2
 
-    def maker(self) -> nn.Module:
-        self.set(*self.stage())  # weights from a file know by their turns how far they have grown
-        return super().maker()
+    def ema_generator(self) -> nn.Module:
+        self.set_level(
+            *self.schedule_position()
+        )  # weights from a file know by their updates how far they have grown
+        return super().ema_generator()
 
-    def judge(self, x: Tensor, **given: Any) -> Tensor:
+    def discriminate(self, x: Tensor, **given: Any) -> Tensor:
         """D's output of pictures of the present level; larger ones are halved to it."""
         while x.shape[-1] > FIRST << self.discriminator.level:
             x = halve(x)
-        return super().judge(x)
+        return super().discriminate(x)
 
 
 def initialise(module: nn.Module) -> None:

@@ -1,4 +1,4 @@
-r"""Inversion: which code makes this picture?
+r"""GAN inversion: which code generates this picture?
 
     by optimization     min over c of mean (g(c) − x)² + weight · ‖c − c̄‖²/K, by Adam from a start
     by an encoder       c = (x, 1) V, fitted once by least squares to codes and what g makes of them
@@ -34,8 +34,8 @@ Decode = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
-class Found:
-    """After some steps: code (B, ...), what is made of it, and mean squared errors (B,)."""
+class InversionStep:
+    """State of the search after some steps: code (B, ...), its picture, and mean squared errors (B,)."""
 
     step: int
     code: Tensor
@@ -43,20 +43,20 @@ class Found:
     error: Tensor
 
 
-def error_of(picture: Tensor, x: Tensor) -> Tensor:
+def mean_squared_error(picture: Tensor, x: Tensor) -> Tensor:
     """Mean squared error of each picture, (B,)."""
     return (picture - x).square().flatten(1).mean(1)
 
 
-def rate_at(step: int, steps: int, rate: float) -> float:
-    """Of Adam: half a cosine down to nothing."""
+def cosine_rate(step: int, steps: int, rate: float) -> float:
+    """Adam's learning rate: half a cosine down to 0."""
     return rate * 0.5 * (1 + math.cos(math.pi * step / steps))
 
 
 def invert(
     decode: Decode, x: Tensor, start: Tensor, steps: int = 200, rate: float = 0.1, weight: float = 0.0,
     mean: Tensor | None = None,
-) -> Iterator[Found]:  # fmt: skip
+) -> Iterator[InversionStep]:  # fmt: skip
     """The search, at its start and after each step; pictures of a batch are looked for side by side.
 
     Args:
@@ -78,13 +78,13 @@ def invert(
     for step in range(steps + 1):
         with torch.enable_grad():
             picture = decode(code)
-            error = error_of(picture, x)
-            far = (code if mean is None else code - mean).square().flatten(1).mean(1)
-            loss = (error + weight * far).sum()
-        yield Found(step, code.detach().clone(), picture.detach(), error.detach())
+            error = mean_squared_error(picture, x)
+            distance = (code if mean is None else code - mean).square().flatten(1).mean(1)
+            loss = (error + weight * distance).sum()
+        yield InversionStep(step, code.detach().clone(), picture.detach(), error.detach())
         if step == steps:
             return
-        optimizer.param_groups[0]["lr"] = rate_at(step, steps, rate)
+        optimizer.param_groups[0]["lr"] = cosine_rate(step, steps, rate)
         (code.grad,) = torch.autograd.grad(loss, code)
         optimizer.step()
 
@@ -101,14 +101,14 @@ class LinearEncoder:
         if len(pictures) != len(codes):
             raise ValueError(f"There are {len(codes)} codes for {len(pictures)} pictures.")
         x, c = pictures.flatten(1).double(), codes.double()
-        self.of_pictures, self.of_codes = x.mean(0), c.mean(0)
-        centred = x - self.of_pictures
+        self.mean_picture, self.mean_code = x.mean(0), c.mean(0)
+        centred = x - self.mean_picture
         gram = centred.T @ centred / len(x) + ridge * torch.eye(x.shape[1], dtype=x.dtype)
-        self.weight = torch.linalg.solve(gram, centred.T @ (c - self.of_codes) / len(x))  # (D, K)
+        self.weight = torch.linalg.solve(gram, centred.T @ (c - self.mean_code) / len(x))  # (D, K)
 
     def __call__(self, x: Tensor) -> Tensor:
         """(B, ...) -> (B, K)."""
-        return ((x.flatten(1).double() - self.of_pictures) @ self.weight + self.of_codes).to(x.dtype)
+        return ((x.flatten(1).double() - self.mean_picture) @ self.weight + self.mean_code).to(x.dtype)
 
 
 def tune(
@@ -135,19 +135,19 @@ def tune(
         before = run(network, others)
     for step in range(steps + 1):
         with torch.enable_grad():
-            error = error_of(run(tuned, pivot), x).mean()
-            moved = error_of(run(tuned, others), before).mean()
+            error = mean_squared_error(run(tuned, pivot), x).mean()
+            moved = mean_squared_error(run(tuned, others), before).mean()
         yield tuned, error.item(), moved.item()
         if step == steps:
             return
-        optimizer.param_groups[0]["lr"] = rate_at(step, steps, rate)
+        optimizer.param_groups[0]["lr"] = cosine_rate(step, steps, rate)
         optimizer.zero_grad()
         (error + locality * moved).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
 
 
-def direction(codes: Tensor, values: Tensor) -> Tensor:
-    """How codes change, on average, as a quantity of their pictures grows by 1: Cov(c, v) / Var(v), (K,).
+def code_direction(codes: Tensor, values: Tensor) -> Tensor:
+    """Mean change of the code as a quantity of the picture grows by 1: Cov(c, v) / Var(v), (K,).
 
     The regression of codes (N, K) on values (N,), not of values on codes: that one's gradient leads to
     codes that are never drawn. Of a quantity v = a · c, a · d = 1.

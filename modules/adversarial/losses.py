@@ -1,6 +1,6 @@
-r"""What the two players minimise: one small class a game, all of them functions of D's plain output f.
+r"""Losses of generator and discriminator: one small class per GAN, all functions of D's plain output f.
 
-                     discriminator, on real x and made x* = g(z)             generator
+                     discriminator, on real x and fake x* = g(z)             generator
     saturating       sp(−f(x)) + sp(f(x*))                                   −sp(f(x*))       = log(1 − D)
     non-saturating   the same                                                sp(−f(x*))       = −log D
     least squares    ½(f(x) − b)² + ½(f(x*) − a)²                            ½(f(x*) − c)²
@@ -11,7 +11,7 @@ r"""What the two players minimise: one small class a game, all of them functions
     Wasserstein      f(x*) − f(x)                                            −f(x*)
 
 sp(t) = log(1 + eᵗ), D = σ(f): no probability is formed, so nothing underflows (torch's softplus
-is cut off at 20, its logsigmoid is not). Both games of the first two
+is cut off at 20, its logsigmoid is not). Both losses of the first two
 rows have the same fixed points; per sample the generator's gradients differ by the factor (1 − D)/D.
 
 What keeps a critic Lipschitz: weights clipped to [−c, c] (a bound that is unknown and far below 1, [UDL]
@@ -44,11 +44,11 @@ from modules.base import require
 Reduction = Literal["mean", "sum"]
 
 
-# --- The games ------------------------------------------------------------------------------------
+# --- The losses -----------------------------------------------------------------------------------
 
 
-class GameLoss:
-    """Base of a game: `discriminator` and `generator` give a scalar each, both to be minimised.
+class GANLoss:
+    """Base of a GAN's losses: `discriminator` and `generator` give a scalar each, both to be minimised.
 
     Args:
         reduction: over each batch; the text prints sums.
@@ -71,12 +71,12 @@ class GameLoss:
         raise NotImplementedError
 
     def generator(self, fake: Tensor, real: Tensor) -> Tensor:
-        """G's loss, of D's outputs on its batch; a game `in_pairs` asks for those on real examples too."""
+        """G's loss, of D's outputs on its batch; losses `in_pairs` need those on real examples too."""
         raise NotImplementedError
 
 
-class Saturating(GameLoss):
-    """[UDL] 15.1.1–15.1.2 as printed: both players have the same number, with opposite signs."""
+class Saturating(GANLoss):
+    """[UDL] 15.1.1–15.1.2 as printed: both networks have the same loss, with opposite signs."""
 
     def discriminator(self, real: Tensor, fake: Tensor) -> Tensor:
         return -self.reduce(F.logsigmoid(real)) - self.reduce(F.logsigmoid(-fake))  # −log D − log(1 − D)
@@ -92,8 +92,8 @@ class NonSaturating(Saturating):
         return -self.reduce(F.logsigmoid(fake))
 
 
-class LeastSquares(GameLoss):
-    """Targets instead of classes: a for made, b for real, c for what the generator wants to hear."""
+class LeastSquares(GANLoss):
+    """Targets instead of classes: a for generated, b for real, c for what the generator wants to hear."""
 
     def __init__(self, reduction: Reduction = "mean", a: float = 0.0, b: float = 1.0, c: float = 1.0) -> None:
         super().__init__(reduction)
@@ -106,7 +106,7 @@ class LeastSquares(GameLoss):
         return self.reduce((fake - self.c).square()) / 2
 
 
-class Hinge(GameLoss):
+class Hinge(GANLoss):
     """D gains nothing beyond ±1."""
 
     def discriminator(self, real: Tensor, fake: Tensor) -> Tensor:
@@ -116,8 +116,8 @@ class Hinge(GameLoss):
         return -self.reduce(fake)
 
 
-class Relativistic(GameLoss):
-    """Is this real example more real than that made one? In pairs, so both batches have one size."""
+class Relativistic(GANLoss):
+    """D compares a real example with a generated one: in pairs, so both batches have one size."""
 
     in_pairs = True
 
@@ -128,8 +128,8 @@ class Relativistic(GameLoss):
         return -self.reduce(F.logsigmoid(fake - real))
 
 
-class Energy(GameLoss):
-    """f is an energy ≥ 0, such as an autoencoder's error: low on real examples, above the margin on made."""
+class Energy(GANLoss):
+    """f is an energy ≥ 0, such as an autoencoder's error: low on real, above the margin on fake examples."""
 
     def __init__(self, reduction: Reduction = "mean", margin: float = 1.0) -> None:
         super().__init__(reduction)
@@ -143,10 +143,10 @@ class Energy(GameLoss):
         return self.reduce(fake)
 
 
-class FGame(GameLoss):
-    """The variational bound of an f-divergence; f is brought into the domain of its conjugate.
+class FDivergenceLoss(GANLoss):
+    """Variational bound of an f-divergence; an output activation maps f into the domain of the conjugate.
 
-    Some of its terms grow like e^|f|: beyond the dtype's range they are +∞, see `Game.checked`.
+    Some of its terms grow like e^|f|: beyond the dtype's range they are +∞, see `BaseGAN.check_loss`.
     """
 
     bounded = False
@@ -158,13 +158,13 @@ class FGame(GameLoss):
         self.row = F_DIVERGENCES[divergence]
 
     def discriminator(self, real: Tensor, fake: Tensor) -> Tensor:
-        return self.reduce(self.row.of_brought(fake)) - self.reduce(self.row.bring(real))
+        return self.reduce(self.row.conjugate_activation(fake)) - self.reduce(self.row.activation(real))
 
     def generator(self, fake: Tensor, real: Tensor) -> Tensor:
-        return -self.reduce(self.row.of_brought(fake))
+        return -self.reduce(self.row.conjugate_activation(fake))
 
 
-class Wasserstein(GameLoss):
+class Wasserstein(GANLoss):
     """The gap of the critic's means: at the best 1-Lipschitz critic it is −W₁."""
 
     def discriminator(self, real: Tensor, fake: Tensor) -> Tensor:
@@ -174,14 +174,14 @@ class Wasserstein(GameLoss):
         return -self.reduce(fake)
 
 
-LOSSES: dict[str, Callable[..., GameLoss]] = {
+LOSSES: dict[str, Callable[..., GANLoss]] = {
     "saturating": Saturating,
     "non-saturating": NonSaturating,
     "least squares": LeastSquares,
     "hinge": Hinge,
     "relativistic": Relativistic,
     "energy": Energy,
-    "f-divergence": FGame,
+    "f-divergence": FDivergenceLoss,
     "Wasserstein": Wasserstein,
 }
 
@@ -213,7 +213,7 @@ def gradient_penalty(
 ) -> Tensor:
     """Mean (‖∇f(x̂)‖ − 1)² at x̂ = ε x + (1 − ε) x*, one ε for each example: a scalar.
 
-    The critic must judge each example by itself: batch statistics make ∇ a thing of the whole batch.
+    The critic must take each example by itself: batch statistics make ∇ a thing of the whole batch.
 
     Args:
         real, fake: (B, ...).

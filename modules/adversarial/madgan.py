@@ -18,7 +18,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.adversarial.gan import GAN, Judge
+from modules.adversarial.gan import GAN, Discriminator
 from modules.adversarial.losses import Saturating
 from modules.base import require
 
@@ -32,8 +32,8 @@ def initialise(network: nn.Module) -> nn.Module:
     return other
 
 
-class Several(nn.Module):
-    """Generators that take turns by row: z (B, K) -> x (B, ...)."""
+class Generators(nn.Module):
+    """Several generators, row r of a batch for generator r mod k: z (B, K) -> x (B, ...)."""
 
     def __init__(self, networks: list[nn.Module]) -> None:
         super().__init__()
@@ -58,30 +58,30 @@ class MADGAN(GAN):
         ValueError: k is below 2, or a setting of D that cannot name generators.
     """
 
-    def __init__(self, generators: int = 4, **game: Any) -> None:
-        super().__init__(**game)
+    def __init__(self, generators: int = 4, **gan: Any) -> None:
+        super().__init__(**gan)
         require(2, generators=generators)
-        if self.penalty or not isinstance(self.game, Saturating):
+        if self.penalty or not isinstance(self.gan_loss, Saturating):
             raise ValueError("D names generators by probabilities: take a loss with log D and no penalty.")
         self.count = generators
-        judge = cast(Judge, self.discriminator)
-        if judge.pack > 1 or self.spectral:
+        discriminator = cast(Discriminator, self.discriminator)
+        if discriminator.pack > 1 or self.spectral:
             raise ValueError("D names the generator of each example: leave pack and spectral out.")
-        judge.head = nn.Linear(judge.head.in_features, generators + 1)
+        discriminator.head = nn.Linear(discriminator.head.in_features, generators + 1)
         others = (initialise(self.generator) for _ in range(generators - 1))
-        self.enter(Several([self.generator, *others]), judge)
+        self.set_networks(Generators([self.generator, *others]), discriminator)
 
     def logits(self, x: Tensor) -> Tensor:
-        """Of every name, "real" last: (B, k + 1)."""
-        judge = cast(Judge, self.discriminator)
-        return cast(Tensor, judge.head(judge.std(judge.trunk(x.flatten(1)))))
+        """Logits of every name, "real" last: (B, k + 1)."""
+        discriminator = cast(Discriminator, self.discriminator)
+        return cast(Tensor, discriminator.head(discriminator.std(discriminator.trunk(x.flatten(1)))))
 
-    def judge(self, x: Tensor, **given: Any) -> Tensor:
+    def discriminate(self, x: Tensor, **given: Any) -> Tensor:
         """Logit of "real" against all other names."""
         logits = self.logits(x)
         return logits[:, -1] - logits[:, :-1].logsumexp(1)
 
-    def of_discriminator(
+    def d_loss(
         self, x: Tensor, fake: Tensor, generator: torch.Generator | None = None, **given: Any
     ) -> Tensor:
         names = torch.arange(len(fake), device=fake.device) % self.count

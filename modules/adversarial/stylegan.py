@@ -29,8 +29,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.adversarial.dcgan import ConvJudge
-from modules.adversarial.game import Game
+from modules.adversarial.base import BaseGAN
+from modules.adversarial.dcgan import ConvDiscriminator
 from modules.base import require
 from modules.trace import Step, Trace
 
@@ -63,12 +63,17 @@ class StyledLayer(nn.Module):
         up: double the pixels before the convolution.
     """
 
-    def __init__(self, inputs: int, outputs: int, latent_dim: int, convolved: bool, up: bool) -> None:
+    def __init__(
+        self, in_channels: int, out_channels: int, latent_dim: int, convolved: bool, up: bool
+    ) -> None:
         super().__init__()
-        self.conv = nn.Conv2d(inputs, outputs, 3, padding=1) if convolved else None
+        self.conv = nn.Conv2d(in_channels, out_channels, 3, padding=1) if convolved else None
         self.up = up
-        self.noise_scale = nn.Parameter(torch.zeros(outputs, 1, 1))  # ψ
-        self.affine = nn.Linear(latent_dim, 2 * outputs)  # A, b
+        self.noise_scale = nn.Parameter(torch.zeros(out_channels, 1, 1))  # ψ
+        self.affine = nn.Linear(latent_dim, 2 * out_channels)  # A, b
+
+    def extra_repr(self) -> str:
+        return f"up={self.up}"
 
     def forward(self, h: Tensor, w: Tensor, noise: Tensor) -> Tensor:
         h = F.interpolate(h, scale_factor=2) if self.up else h
@@ -93,14 +98,17 @@ class StyleGenerator(nn.Module):
             before = width
         self.colour = nn.Conv2d(before, colours, 1)
 
+    def extra_repr(self) -> str:
+        return f"latent_dim={self.latent_dim}, sides={self.sides}"
+
     def maps(self, styles: Tensor, noise: Tensor) -> list[Tensor]:
-        """What each layer answers: styles (B, L, K), noise (B, Σ HW) -> L tensors (B, C, H, W)."""
+        """The output of each layer: styles (B, L, K), noise (B, Σ HW) -> L tensors (B, C, H, W)."""
         parts = noise.split([side * side for side in self.sides], 1)
-        h, seen = self.constant.expand(len(styles), -1, -1, -1), []
+        h, outputs = self.constant.expand(len(styles), -1, -1, -1), []
         for layer, w, part, side in zip(self.layers, styles.unbind(1), parts, self.sides, strict=True):
             h = layer(h, w, part.view(-1, 1, side, side))
-            seen.append(h)
-        return seen
+            outputs.append(h)
+        return outputs
 
     def synthesise(self, styles: Tensor, noise: Tensor) -> Tensor:
         """x (B, colours, S, S) in [−1, 1]."""
@@ -113,7 +121,7 @@ class StyleGenerator(nn.Module):
         return self.synthesise(self.mapping(z)[:, None].expand(-1, len(self.layers), -1), noise)
 
 
-class StyleGAN(Game):
+class StyleGAN(BaseGAN):
     """A StyleGAN of small pictures, with R₁ on real ones.
 
     Args:
@@ -121,10 +129,10 @@ class StyleGAN(Game):
         latent_dim: K of z and of w.
         channels: of the maps of each level, from 4 × 4 on.
         mapping_layers: of the mapping network.
-        judge_channels: of D's maps, from the largest ones on; each halves the sides.
+        discriminator_channels: of D's maps, from the largest ones on; each halves the sides.
         mixing: share of batches whose styles are mixed.
-        r1: γ of γ/2 E‖∇f(x)‖², paid on every `r1_every`-th turn of D with so many times the weight.
-        game: as of `Game`.
+        r1: γ of γ/2 E‖∇f(x)‖², paid on every `r1_every`-th update of D with so many times the weight.
+        gan: as of `BaseGAN`.
 
     Raises:
         ValueError: a size or a rate is out of range, or the picture is of another size than the levels give.
@@ -137,32 +145,36 @@ class StyleGAN(Game):
     def __init__(
         self, image_shape: Sequence[int] = (1, 16, 16), latent_dim: int = 48,
         channels: Sequence[int] = (48, 48, 24), mapping_layers: int = 8,
-        judge_channels: Sequence[int] = (32, 64), mixing: float = 0.5, r1: float = 1.0, r1_every: int = 4,
-        **game: Any,
+        discriminator_channels: Sequence[int] = (32, 64), mixing: float = 0.5, r1: float = 1.0,
+        r1_every: int = 4, **gan: Any,
     ) -> None:  # fmt: skip
-        require(1, channels=channels, mapping_layers=mapping_layers, judge_channels=judge_channels)
+        require(
+            1, channels=channels, mapping_layers=mapping_layers, discriminator_channels=discriminator_channels
+        )
         require(1, r1_every=r1_every)
         require(0, r1=r1)
         require(0, below=1 + 1e-9, mixing=mixing)
         side = FIRST << (len(channels) - 1)
         if tuple(image_shape[1:]) != (side, side):
             raise ValueError(f"{len(channels)} levels make {side} × {side} pixels, not {[*image_shape[1:]]}.")
-        super().__init__(event_shape=image_shape, latent_dim=latent_dim, **game)
+        super().__init__(event_shape=image_shape, latent_dim=latent_dim, **gan)
         if self.penalty:
             raise ValueError("StyleGAN has a penalty of its own: set r1, and leave penalty at 0.")
         self.mixing, self.r1, self.r1_every = mixing, r1, r1_every
-        made = StyleGenerator(latent_dim, image_shape[0], channels, mapping_layers)
-        judge = ConvJudge(image_shape, judge_channels, batch_norm=False, minibatch_std=True)
-        for network in (made, judge):
+        generator = StyleGenerator(latent_dim, image_shape[0], channels, mapping_layers)
+        discriminator = ConvDiscriminator(
+            image_shape, discriminator_channels, batch_norm=False, minibatch_std=True
+        )
+        for network in (generator, discriminator):
             network.apply(initialise)
-        self.enter(made, judge)
+        self.set_networks(generator, discriminator)
 
     # --- Styles ---------------------------------------------------------------------------------
 
     @property
     def network(self) -> StyleGenerator:
         """The generator that samples."""
-        return cast(StyleGenerator, self.maker())
+        return cast(StyleGenerator, self.ema_generator())
 
     @property
     def noise_dim(self) -> int:
@@ -171,8 +183,9 @@ class StyleGAN(Game):
 
     def noise(self, n: int, generator: torch.Generator | None = None) -> Tensor:
         """z, and the noise of all layers: (n, K + Σ HW)."""
-        of_layers = torch.randn(n, self.noise_dim, generator=generator, device=self.device, dtype=self.dtype)
-        return torch.cat([super().noise(n, generator), of_layers], 1)
+        device = self.device if generator is None else generator.device
+        layers = torch.randn(n, self.noise_dim, generator=generator, device=device, dtype=self.dtype)
+        return torch.cat([super().noise(n, generator), layers.to(self.device)], 1)
 
     def styles(self, z: Tensor, truncation: float = 1.0) -> Tensor:
         """The same w for each layer, cut off towards their mean: (B, K) -> (B, L, K)."""
@@ -185,65 +198,64 @@ class StyleGAN(Game):
         z = super().noise(draws, torch.Generator(self.device).manual_seed(0))
         return self.network.mapping(z).mean(0)
 
-    def mixed(self, styles: Tensor, others: Tensor, crossing: int) -> Tensor:
+    def mix_styles(self, styles: Tensor, others: Tensor, crossing: int) -> Tensor:
         """`styles` up to layer `crossing`, `others` from it on: (B, L, K) each."""
         return torch.cat([styles[:, :crossing], others[:, crossing:]], 1)
 
     def pictures(self, styles: Tensor, noise: Tensor | None = None) -> Tensor:
         """x of styles (B, L, K); without `noise` (B, Σ HW) the layers get none."""
         noise = styles.new_zeros(len(styles), self.noise_dim) if noise is None else noise
-        return self.shown(self.network.synthesise(styles, noise))
+        return self.postprocess(self.network.synthesise(styles, noise))
 
-    def sample_trace(
-        self, n: int = 1, generator: torch.Generator | None = None, seed: int | None = None, **given: Any
+    @torch.no_grad()
+    def _trace(
+        self, n: int, generator: torch.Generator | None, truncation: float | None = None, **given: Any
     ) -> Trace:
-        """`sample` as steps: z, w, and every layer."""
-        if seed is not None:
-            generator = torch.Generator(self.device).manual_seed(seed)
-        with torch.no_grad():
-            z, noise = self.noise(n, generator).split([self.latent_dim, self.noise_dim], 1)
-            styles, network = self.styles(z), self.network
-            steps = [
-                Step(f"Draw z, {self.latent_dim} numbers.", {"z": z}, r"z\sim p(z)"),
-                Step(f"{len(network.mapping) // 2} layers make it a style.", {"w": styles[:, 0]}, "w=f(z)"),
-            ]
-            seen = network.maps(styles, noise)
-            for i, h in enumerate(seen):
-                shape = " × ".join(map(str, h.shape[1:]))
-                steps.append(Step(f"Layer {i + 1}: {shape} numbers.", {"h": h}, r"h=\mathrm{AdaIN}(h,Aw)"))
-            return Trace(steps, self.shown(network.colour(seen[-1]).tanh()))
+        """z, w, and every layer."""
+        z, noise = self.draw_z(n, generator, truncation).split([self.latent_dim, self.noise_dim], 1)
+        styles, network = self.styles(z), self.network
+        steps = [
+            Step(f"Draw z, {self.latent_dim} numbers.", {"z": z}, r"z\sim p(z)"),
+            Step(f"{len(network.mapping) // 2} layers make it a style.", {"w": styles[:, 0]}, "w=f(z)"),
+        ]
+        maps = network.maps(styles, noise)
+        for i, h in enumerate(maps):
+            shape = " × ".join(map(str, h.shape[1:]))
+            steps.append(Step(f"Layer {i + 1}: {shape} numbers.", {"h": h}, r"h=\mathrm{AdaIN}(h,Aw)"))
+        return Trace(steps, self.postprocess(network.colour(maps[-1]).tanh()))
 
     # --- Training -------------------------------------------------------------------------------
 
-    def unpack(self, batch: Any) -> tuple[Tensor, dict[str, Any]]:
-        x, given = super().unpack(batch)
-        return 2 * x - 1, given
+    def preprocess(self, x: Tensor) -> Tensor:
+        """[0, 1] -> [−1, 1], what tanh can reach."""
+        return 2 * x - 1
 
-    def shown(self, x: Tensor) -> Tensor:
+    def postprocess(self, x: Tensor) -> Tensor:
+        """[−1, 1] -> [0, 1]."""
         return (x + 1) / 2
 
-    def played_pictures(self, n: int, generator: torch.Generator | None = None) -> Tensor:
-        """What the generator that learns makes of n draws; in a share of batches with mixed styles."""
+    def training_samples(self, n: int, generator: torch.Generator | None = None) -> Tensor:
+        """n examples of the generator that learns; in a share of batches with mixed styles."""
         z, noise = self.noise(n, generator).split([self.latent_dim, self.noise_dim], 1)
         count = len(self.generator.layers)
         styles = self.generator.mapping(z)[:, None].expand(-1, count, -1)
         if torch.rand((), generator=generator) < self.mixing:
             crossing = int(torch.randint(1, count, (), generator=generator))
-            styles = self.mixed(styles, styles.roll(1, 0), crossing)
+            styles = self.mix_styles(styles, styles.roll(1, 0), crossing)
         return self.generator.synthesise(styles, noise)
 
-    def discriminator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
+    def d_update_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
         with torch.no_grad():
-            fake = self.played_pictures(len(x), generator)
-        loss = self.of_discriminator(x, fake, generator)
-        if self.r1 and self.played[0] % self.r1_every == 0:
+            fake = self.training_samples(len(x), generator)
+        loss = self.d_loss(x, fake, generator)
+        if self.r1 and self.num_updates[0] % self.r1_every == 0:
             x = x.detach().requires_grad_()
-            (slope,) = torch.autograd.grad(self.judge(x).sum(), x, create_graph=True)
-            loss = loss + self.r1_every * self.r1 / 2 * slope.square().flatten(1).sum(1).mean()
+            (gradient,) = torch.autograd.grad(self.discriminate(x).sum(), x, create_graph=True)
+            loss = loss + self.r1_every * self.r1 / 2 * gradient.square().flatten(1).sum(1).mean()
         return loss
 
-    def generator_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
-        return self.of_generator(self.played_pictures(len(x), generator), x)
+    def g_update_loss(self, x: Tensor, generator: torch.Generator | None = None, **given: Any) -> Tensor:
+        return self.g_loss(self.training_samples(len(x), generator), x)
 
 
 def initialise(module: nn.Module) -> None:

@@ -1,10 +1,10 @@
-r"""The smallest game: a generator that only shifts noise, against a logistic regression.
+r"""The smallest GAN: a generator that only shifts noise, against a logistic regression.
 
     x* = z + θ,  z ~ N(0, 1)            f(x) = φ₀ + φ₁ x,  D = σ(f)
 
 Real x are N(μ, 1): the best discriminator has slope μ − θ and its middle at (μ + θ)/2, and the only fixed
 point is θ = μ with D = ½. Around it the two players turn about each other, as in L = xy, the simplest game of
-all: steps at the same time spiral outwards, steps in turn keep x² + y² − ηxy.
+all: simultaneous steps spiral outwards, alternating steps keep x² + y² − ηxy.
 
 Shapes: x, z (B, 1); D's outputs (B,).
 
@@ -17,7 +17,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor, nn
 
-from modules.adversarial.game import Game
+from modules.adversarial.base import BaseGAN
 
 
 class Shift(nn.Module):
@@ -42,21 +42,21 @@ class Logistic(nn.Module):
         return self.phi[0] + self.phi[1] * x[:, 0]
 
 
-class ToyGAN(Game):
-    """The game of a shift and a logistic regression.
+class ToyGAN(BaseGAN):
+    """A shift and a logistic regression.
 
     Args:
         theta: θ at first; intercept, slope: φ at first.
-        game: as of `Game`.
+        gan: as of `BaseGAN`.
     """
 
     FIXED = ("event_shape", "latent_dim")
 
     def __init__(
-        self, theta: float = 3.0, intercept: float = 0.0, slope: float = 0.0, ema: float = 0.0, **game: Any
+        self, theta: float = 3.0, intercept: float = 0.0, slope: float = 0.0, ema: float = 0.0, **gan: Any
     ) -> None:
-        super().__init__(event_shape=(1,), latent_dim=1, ema=ema, **game)
-        self.enter(Shift(theta), Logistic(intercept, slope))
+        super().__init__(event_shape=(1,), latent_dim=1, ema=ema, **gan)
+        self.set_networks(Shift(theta), Logistic(intercept, slope))
 
 
 def bilinear(

@@ -158,8 +158,8 @@ def assignment(x: Tensor, y: Tensor, power: float = 1.0) -> tuple[Tensor, Tensor
             f"The clouds are {tuple(x.shape)} and {tuple(y.shape)}: take as many points of as many numbers."
         )
     cost = torch.cdist(x.double(), y.double(), compute_mode="donot_use_mm_for_euclid_dist") ** power
-    spared = cost.detach() - cost.detach().min(0).values  # prices that change no order of the plans,
-    spared = spared - spared.min(1, keepdim=True).values  # and spare a third of the search
-    row, column = linear_sum_assignment(spared.numpy())
+    reduced = cost.detach() - cost.detach().min(0).values  # prices that change no order of the plans,
+    reduced = reduced - reduced.min(1, keepdim=True).values  # and spare a third of the search
+    row, column = linear_sum_assignment(reduced.numpy())
     order = torch.from_numpy(column)
     return order, cost[torch.from_numpy(row), order].mean()

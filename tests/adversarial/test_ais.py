@@ -30,13 +30,15 @@ def test_the_oracle() -> None:
     """GA-O30: exact −2.470017 at (1, 1); within three standard errors, which are small."""
     assert exact(X, 0.1)[0].item() == pytest.approx(-2.470017, abs=1e-6)
     found = estimate(100, 300)
-    assert found.error.max() < 0.2 and found.accepted > 0.8
+    assert found.error.max() < 0.2 and found.acceptance > 0.8
     assert ((found.log_prob - exact(X, 0.1)).abs() < 3 * found.error).all()
 
 
 def test_one_temperature_is_plain_importance_sampling() -> None:
     generator = torch.Generator().manual_seed(0)
-    ais.stretch(linear, torch.randn(64, 2, generator=generator, dtype=torch.float64), generator)
+    ais.mean_squared_singular_value(
+        linear, torch.randn(64, 2, generator=generator, dtype=torch.float64), generator
+    )
     z = torch.randn(500, 3, 2, generator=generator, dtype=torch.float64)
     plain = ais.log_likelihood(linear, X, z, 0.1).logsumexp(0) - math.log(500)
     torch.testing.assert_close(estimate(1, 500).log_prob, plain)
@@ -45,7 +47,7 @@ def test_one_temperature_is_plain_importance_sampling() -> None:
 def test_weights_are_unbiased_with_few_steps_and_bad_moves() -> None:
     """E w = p(x) however coarse the ladder and the leapfrog, so long as moves are refused rightly."""
     found = estimate(3, 20_000, sd=0.5, step=1.6, steps=2)
-    assert found.accepted < 0.9
+    assert found.acceptance < 0.9
     torch.testing.assert_close(found.log_prob, exact(X, 0.5), atol=0.05, rtol=0)
 
 
@@ -76,7 +78,7 @@ def test_a_curved_decoder_against_brute_force() -> None:
     z = torch.randn(200_000, 2, generator=generator, dtype=torch.float64)
     brute = ais.log_likelihood(bent, x, z[:, None].expand(-1, 2, -1), 0.2).logsumexp(0) - math.log(len(z))
     found = ais.log_prob(bent, x, 2, 0.2, chains=200, count=40, generator=generator)
-    assert found.accepted > 0.5 and ((found.log_prob - brute).abs() < 4 * found.error + 0.02).all()
+    assert found.acceptance > 0.5 and ((found.log_prob - brute).abs() < 4 * found.error + 0.02).all()
 
 
 def test_the_ladder_and_the_stretch() -> None:
@@ -84,7 +86,7 @@ def test_the_ladder_and_the_stretch() -> None:
     assert betas[0] == 0 and betas[-1] == 1 and bool((betas.diff() > 0).all())
     torch.testing.assert_close(betas, 1 - betas.flip(0))
     z = torch.randn(20_000, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    found = ais.stretch(linear, z, torch.Generator().manual_seed(1))
+    found = ais.mean_squared_singular_value(linear, z, torch.Generator().manual_seed(1))
     assert found == pytest.approx(float(A.square().sum()) / 2, rel=0.03)
 
 

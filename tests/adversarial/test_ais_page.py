@@ -33,7 +33,7 @@ def test_it_is_the_estimate_of_the_module() -> None:
     found = ran()
     assert found.log_z[-1] == pytest.approx(float(whole.log_prob))
     assert found.error[-1] == pytest.approx(float(whole.error))
-    assert found.moved == pytest.approx(whole.accepted)
+    assert found.moved == pytest.approx(whole.acceptance)
     assert len(found.betas) == 21 == len(found.made) and found.betas[0] == 0 and found.betas[-1] == 1
 
 

@@ -9,7 +9,7 @@ from opening import figure, film, open_page
 
 from lab import weights
 from lab.experiments import ZOO
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from pages.adversarial.birthday import figures, lens
 from pages.adversarial.birthday.room import KNOWN, REAL, THRESHOLDS
 
@@ -25,7 +25,7 @@ def test_the_curve_is_that_of_the_judges() -> None:
     for support in (100, 365, 115_260, 400_000):
         curve = lens.probability(support)
         for n in (2, 23, 99, 400):
-            assert float(curve[n - 1]) == pytest.approx(judges.duplicate_probability(n, support), abs=1e-9)
+            assert float(curve[n - 1]) == pytest.approx(metrics.duplicate_probability(n, support), abs=1e-9)
     assert lens.probability(float("inf")).max() == 0
     assert [lens.half(lens.probability(n)) for n in (365, 1000)] == [23, 38]  # oracle GA-O39
 
@@ -43,7 +43,7 @@ def test_known_digits_are_counted() -> None:
     for size in (100, 365):
         one = told(KNOWN, size)[0]
         assert one.support == pytest.approx(size, rel=0.1)
-        assert lens.half(one.measured) == pytest.approx(judges.draws_until(size), abs=2)
+        assert lens.half(one.measured) == pytest.approx(metrics.draws_until(size), abs=2)
 
 
 def test_pairs_within_the_threshold_are_shown() -> None:

@@ -12,7 +12,7 @@ from opening import figure, film, finish, open_page, run_page
 from datamodules import points
 from lab import lecture
 from lab.lenses.games import CURES, FAILURES, TRICKS, playing
-from modules.adversarial.judges import ModeCoverage
+from modules.adversarial.metrics import ModeCoverage
 from pages.adversarial.clinic import lens
 from pages.adversarial.gan_bench import lens as gan_bench
 
@@ -79,8 +79,8 @@ def test_any_measure_of_a_coverage() -> None:
     centres, sd = points.MIXTURES["ring8"]
     seen = ModeCoverage(centres.tolist(), sd, "kl")
     seen.update(centres[:2])
-    assert seen.of("modes") == 2 and seen.of("quality") == 1
-    assert seen.compute() == seen.of("kl") == pytest.approx(math.log(4))
+    assert seen.value("modes") == 2 and seen.value("quality") == 1
+    assert seen.compute() == seen.value("kl") == pytest.approx(math.log(4))
 
 
 @pytest.mark.parametrize("cure", ["packs of 4", "minibatch std"])

@@ -67,19 +67,24 @@ def test_codes_that_ship_are_read_and_named() -> None:
     assert codes.meanings(model).shape == (2, 2) and codes.meanings(model).abs().max() <= 1
 
 
-@pytest.mark.parametrize("reader", [0, 2])
-def test_the_bound_on_information_is_raised(reader: int) -> None:
+@pytest.mark.parametrize("q_hidden", [0, 2])
+def test_the_bound_on_information_is_raised(q_hidden: int) -> None:
     """Each loss falls by the weight times the bound: G's always, D's where D itself reads the codes."""
     x, losses = torch.rand(4, 1, 8, 8, generator=torch.Generator().manual_seed(0)), []
     for weight in (0.5, 2.5):
         torch.manual_seed(0)
         game = InfoGAN(
-            image_shape=(1, 8, 8), channels=[2, 2], codes=2, numbers=1, reader=reader, weight=weight
+            image_shape=(1, 8, 8),
+            channels=[2, 2],
+            categories=2,
+            continuous=1,
+            q_hidden=q_hidden,
+            weight=weight,
         )
         seeded = [torch.Generator().manual_seed(1) for _ in range(3)]
         z = game.noise(4, seeded[0])
         bound = game.bound(z, game.generator(z))
-        losses.append((game.generator_loss(x, seeded[1]), game.discriminator_loss(x, seeded[2])))
+        losses.append((game.g_update_loss(x, seeded[1]), game.d_update_loss(x, seeded[2])))
     (g, d), (g2, d2) = losses
     torch.testing.assert_close(g2 - g, -2 * bound)
-    torch.testing.assert_close(d2 - d, 0 * bound if reader else -2 * bound)
+    torch.testing.assert_close(d2 - d, 0 * bound if q_hidden else -2 * bound)

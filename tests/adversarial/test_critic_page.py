@@ -6,7 +6,7 @@ import pytest
 import torch
 from opening import figure, film, open_page
 
-from modules.adversarial.gan import Judge
+from modules.adversarial.gan import Discriminator
 from modules.adversarial.transport import assignment
 from pages.adversarial.critic import lens
 from pages.adversarial.critic.room import CLIP, EACH, LINES, NOTHING, ONE, PENALTY, RING, ROOM, SPECTRAL
@@ -46,7 +46,7 @@ def test_the_rule_of_epsilon() -> None:
 
 def test_made_points_climb() -> None:
     """On f = 3 x₁ a step is 3 · MOVE to the right."""
-    critic = Judge(2, [2], 1, False, False)
+    critic = Discriminator(2, [2], 1, False, False)
     with torch.no_grad():
         for parameter in critic.parameters():
             parameter.zero_()

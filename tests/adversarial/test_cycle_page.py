@@ -58,9 +58,9 @@ def test_a_trip_is_both_generators_in_turn(way: str) -> None:
     model, x = models()[room.NO_CYCLE], digit("3")
     found = lens.trip(model, x, way)
     first, second, judge = (
-        (model.there, model.back, model.judge_b)
+        (model.a_to_b, model.b_to_a, model.discriminator_b)
         if way == room.OUTLINES
-        else (model.back, model.there, model.judge_a)
+        else (model.b_to_a, model.a_to_b, model.discriminator_a)
     )
     with torch.no_grad():
         made = first(2 * found.source[None, None] - 1)

@@ -11,7 +11,7 @@ from modules.adversarial.cyclegan import CycleGAN, History, distance, resnet_gen
 
 A, B = (torch.rand(2, 4, 1, 8, 8, generator=torch.Generator().manual_seed(0)) * 2 - 1).unbind(0)
 SIZES: dict[str, Any] = {
-    "image_shape": (1, 8, 8), "width": 2, "blocks": 1, "judge_width": 2, "halvings": 0, "history": 3,
+    "image_shape": (1, 8, 8), "width": 2, "blocks": 1, "discriminator_width": 2, "halvings": 0, "history": 3,
 }  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def test_the_generators_of_the_paper_have_their_sizes() -> None:
 def test_no_weight_is_shared() -> None:
     """GA-E6: the text prints one θ for both generators."""
     model = small()
-    networks = [model.there, model.back, model.judge_a, model.judge_b]
+    networks = [model.a_to_b, model.b_to_a, model.discriminator_a, model.discriminator_b]
     held = [{p.data_ptr() for p in network.parameters()} for network in networks]
     assert not any(held[i] & held[j] for i in range(4) for j in range(i))
     players = model.players()
@@ -61,7 +61,7 @@ def test_the_content_tells_two_maps_apart_that_the_cycle_cannot() -> None:
         (Affine(1.0, mean), Affine(1.0, -mean)),
         (Affine(-1.0, mean), Affine(-1.0, mean)),
     ):
-        model.there, model.back = there, back  # type: ignore[assignment]
+        model.a_to_b, model.b_to_a = there, back  # type: ignore[assignment]
         fake_a, fake_b = back(b), there(a)
         assert distance(back(fake_b), a) < 1e-12 and distance(there(fake_a), b) < 1e-12
         torch.testing.assert_close(fake_b.mean(0), mean.double(), atol=0.02, rtol=0)
@@ -73,47 +73,50 @@ def test_the_content_tells_two_maps_apart_that_the_cycle_cannot() -> None:
 @pytest.mark.parametrize("content", ["identity", "before", "none"])
 def test_the_generators_loss_from_its_definition(content: str) -> None:
     model = small(content=content, cycle=4.0, content_weight=0.25).eval()
-    fake_a, fake_b = model.back(B), model.there(A)
+    fake_a, fake_b = model.b_to_a(B), model.a_to_b(A)
     expected = (
-        0.5 * ((model.judge_a(fake_a) - 1) ** 2).mean() + 0.5 * ((model.judge_b(fake_b) - 1) ** 2).mean()
+        0.5 * ((model.discriminator_a(fake_a) - 1) ** 2).mean()
+        + 0.5 * ((model.discriminator_b(fake_b) - 1) ** 2).mean()
     )
-    expected = expected + 4 * ((model.back(fake_b) - A).abs().mean() + (model.there(fake_a) - B).abs().mean())
+    expected = expected + 4 * (
+        (model.b_to_a(fake_b) - A).abs().mean() + (model.a_to_b(fake_a) - B).abs().mean()
+    )
     if content == "identity":
-        expected = expected + (model.there(B) - B).abs().mean() + (model.back(A) - A).abs().mean()
+        expected = expected + (model.a_to_b(B) - B).abs().mean() + (model.b_to_a(A) - A).abs().mean()
     if content == "before":
         expected = expected + (fake_b - A).abs().mean() + (fake_a - B).abs().mean()
-    torch.testing.assert_close(model.generator_loss(A, B, fake_a, fake_b), expected)
+    torch.testing.assert_close(model.g_loss(A, B, fake_a, fake_b), expected)
 
 
 def test_discriminators_learn_squares_and_each_its_own_domain() -> None:
     model = small().eval()
-    fake_a, fake_b = model.back(B).detach(), model.there(A).detach()
+    fake_a, fake_b = model.b_to_a(B).detach(), model.a_to_b(A).detach()
     parts = [
         ((judge(real) - 1) ** 2).mean() / 2 + (judge(fake) ** 2).mean() / 2
-        for judge, real, fake in ((model.judge_a, A, fake_a), (model.judge_b, B, fake_b))
+        for judge, real, fake in ((model.discriminator_a, A, fake_a), (model.discriminator_b, B, fake_b))
     ]
-    torch.testing.assert_close(model.discriminator_loss(A, B, fake_a, fake_b), sum(parts))
+    torch.testing.assert_close(model.d_loss(A, B, fake_a, fake_b), sum(parts))
 
 
 def test_a_turn_reaches_its_own_player() -> None:
     model = small(history=0)
     order = []
-    for whose, loss in model.turns(A, b=B):
-        order.append(whose)
+    for player, loss in model.updates(A, b=B):
+        order.append(player)
         model.zero_grad(set_to_none=True)
-        loss.backward(inputs=None if whose == "discriminator" else model.players()[whose])
+        loss.backward(inputs=None if player == "discriminator" else model.players()[player])
         for name, parameters in model.players().items():
-            assert all((p.grad is not None) == (name == whose) for p in parameters), (whose, name)
+            assert all((p.grad is not None) == (name == player) for p in parameters), (player, name)
     assert order == ["generator", "discriminator"]
 
 
 def test_without_a_cycle_neither_generator_learns_from_the_other() -> None:
     model = small(cycle=0.0, content="none")
-    fake_a, fake_b = model.back(B), model.there(A)
-    of_a = model.judge_a(fake_a)
-    only_a = model.game.generator(of_a, of_a)
-    whole = model.generator_loss(A, B, fake_a, fake_b)
-    parameters = list(model.back.parameters())
+    fake_a, fake_b = model.b_to_a(B), model.a_to_b(A)
+    of_a = model.discriminator_a(fake_a)
+    only_a = model.gan_loss.generator(of_a, of_a)
+    whole = model.g_loss(A, B, fake_a, fake_b)
+    parameters = list(model.b_to_a.parameters())
     one = torch.autograd.grad(whole, parameters, retain_graph=True)
     two = torch.autograd.grad(only_a, parameters)
     for of_whole, of_game in zip(one, two, strict=True):
@@ -136,14 +139,14 @@ def test_the_history_fills_and_then_swaps_every_other_picture() -> None:
 
 def test_a_run_that_goes_on_remembers() -> None:
     model = small()
-    list(model.turns(A, torch.Generator().manual_seed(1), b=B))
-    assert model.made_a.filled == 3 and model.made_a.kept.abs().sum() > 0
+    list(model.updates(A, torch.Generator().manual_seed(1), b=B))
+    assert model.history_a.filled == 3 and model.history_a.kept.abs().sum() > 0
     assert not any("kept" in name for name in model.state_dict())  # the weights that ship hold no pictures
     checkpoint: dict[str, Any] = {}
     model.on_save_checkpoint(checkpoint)
     saved, other = copy.deepcopy(checkpoint), small()
     other.on_load_checkpoint(saved)
-    for one, two in ((model.made_a, other.made_a), (model.made_b, other.made_b)):
+    for one, two in ((model.history_a, other.history_a), (model.history_b, other.history_b)):
         assert torch.equal(one.kept, two.kept) and one.filled == two.filled
     other.on_load_checkpoint({})  # one of another kind has none
 
@@ -158,7 +161,7 @@ def test_both_ways_stay_between_black_and_white() -> None:
 @pytest.mark.parametrize(
     "settings",
     [{"image_shape": (1, 6, 6)}, {"image_shape": (1, 4, 4)}, {"width": 0}, {"cycle": -1.0},
-     {"content": "after"}, {"history": -1}, {"judge_width": 0}, {"discriminator_rate": -1.0}],
+     {"content": "after"}, {"history": -1}, {"discriminator_width": 0}, {"discriminator_rate": -1.0}],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\.$"):

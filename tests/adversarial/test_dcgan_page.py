@@ -58,7 +58,7 @@ def test_counts_of_the_shipped_networks() -> None:
 def test_the_last_block_is_the_picture_and_ds_is_its_answer() -> None:
     z = model().noise(1, torch.Generator().manual_seed(3))
     with torch.no_grad():
-        x = model().maker()(z)
+        x = model().ema_generator()(z)
         f = model().judge(x)
     made, judge = (lens.look(model(), who, 3) for who in (MADE, JUDGING))
     ink = (x[0, 0] - x.min()) / (x.max() - x.min())

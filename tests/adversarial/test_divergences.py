@@ -171,9 +171,9 @@ def test_the_best_critic_makes_the_bound_of_an_f_divergence_tight(name: str) -> 
     close(row.conjugate(t), (fine[:, None] * t - row.f(fine)[:, None]).amax(0), 1e-5)
     draw = torch.Generator().manual_seed(0)
     for _ in range(50):  # any other T gives less
-        other = row.bring(torch.randn(3, generator=draw, dtype=torch.float64))
+        other = row.activation(torch.randn(3, generator=draw, dtype=torch.float64))
         assert float(row.bound(P, Q, other)) < F_VALUES[name]
-    brought = row.bring(torch.linspace(-30, 30, 601, dtype=torch.float64))
+    brought = row.activation(torch.linspace(-30, 30, 601, dtype=torch.float64))
     assert (brought.diff() >= 0).all() and row.conjugate(brought[:301]).isfinite().all()
 
 
@@ -322,7 +322,7 @@ def test_the_conjugate_of_a_brought_output_is_its_closed_form(name: str, dtype: 
     row, info = dv.F_DIVERGENCES[name], torch.finfo(dtype)
     v = torch.cat([torch.linspace(-100, 100, 801), torch.tensor([-1e4, -1e3, 1e3, 1e4])]).to(dtype)
     v.requires_grad_()
-    found = row.of_brought(v)
+    found = row.conjugate_activation(v)
     with np.errstate(over="ignore"):
         truth = torch.from_numpy(CLOSED[name](v.detach().double().numpy()))
     within = truth.abs() < info.max
@@ -337,11 +337,11 @@ def test_the_conjugate_of_a_brought_output_is_its_closed_form(name: str, dtype: 
     some = torch.linspace(-3, 3, 13, dtype=torch.float64)
     u = torch.logspace(-8, 8, 200_001, dtype=torch.float64)
     for one in some:
-        t = row.bring(one)
+        t = row.activation(one)
         if name == "Pearson" and t < -2:
             continue  # u would have to be negative
         supremum = (u * t - row.f(u)).max()
-        assert float(row.of_brought(one)) == pytest.approx(float(supremum), abs=1e-5, rel=1e-5)
+        assert float(row.conjugate_activation(one)) == pytest.approx(float(supremum), abs=1e-5, rel=1e-5)
 
 
 def test_distances_refuse_what_has_no_answer() -> None:

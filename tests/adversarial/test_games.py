@@ -10,10 +10,10 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of, sides
+from modules.adversarial.dcgan import DCGAN, ConvDiscriminator, conv_generator, halved_sides
 from modules.adversarial.gan import GAN
-from modules.adversarial.judges import judges_of
 from modules.adversarial.losses import LOSSES, NonSaturating, Saturating, gradient_penalty
+from modules.adversarial.metrics import sample_metrics
 from modules.adversarial.toy import Logistic, Shift, bilinear
 from modules.base import Sampler
 
@@ -107,22 +107,22 @@ def test_a_turn_moves_one_player_alone_and_draws_noise_of_its_own(monkeypatch: A
     optimizers = {name: torch.optim.SGD(p, lr=0.1) for name, p in model.players().items()}
     order: list[str] = []
     for _ in range(4):
-        for whose, loss in model.turns(model.unpack(x)[0]):
+        for player, loss in model.updates(model.unpack(x)[0]):
             before = {"generator": state(model.generator), "discriminator": state(model.discriminator)}
-            other = {"generator": "discriminator", "discriminator": "generator"}[whose]
+            other = {"generator": "discriminator", "discriminator": "generator"}[player]
             for parameter in model.parameters():
                 parameter.grad = None
-            # in its own turn D's loss does not even reach G; G's reaches D, whose weights are left out
-            loss.backward(inputs=None if whose == "discriminator" else model.players()[whose])
+            # in its own turn D's loss does not even reach G; G's reaches D, player weights are left out
+            loss.backward(inputs=None if player == "discriminator" else model.players()[player])
             assert all(
-                (p.grad is None) == (name != whose) for name, ps in model.players().items() for p in ps
+                (p.grad is None) == (name != player) for name, ps in model.players().items() for p in ps
             )
-            optimizers[whose].step()
+            optimizers[player].step()
             after = {"generator": state(model.generator), "discriminator": state(model.discriminator)}
-            assert same(before[other], after[other]) and not same(before[whose], after[whose])
-            order.append(whose)
+            assert same(before[other], after[other]) and not same(before[player], after[player])
+            order.append(player)
     turn = ["discriminator"] * 2 + ["generator"] * 3
-    assert order == turn * 2 and model.played.tolist() == [4, 6]
+    assert order == turn * 2 and model.num_updates.tolist() == [4, 6]
     assert len(drawn) == len(order) and len({tuple(z.flatten().tolist()) for z in drawn}) == len(drawn)
     # batch norms follow every pass: G's in both players' turns
     assert model.generator[2].num_batches_tracked == len(order)
@@ -131,7 +131,7 @@ def test_a_turn_moves_one_player_alone_and_draws_noise_of_its_own(monkeypatch: A
 def test_the_generator_is_judged_by_the_discriminator_that_has_just_moved(monkeypatch: Any) -> None:
     model = GAN((2,), 3, [4])
     x = torch.randn(5, 2)
-    turns = model.turns(x)
+    turns = model.updates(x)
     next(turns)
     with torch.no_grad():
         for p in model.discriminator.parameters():
@@ -139,8 +139,8 @@ def test_the_generator_is_judged_by_the_discriminator_that_has_just_moved(monkey
     noise = torch.randn(5, 3, generator=torch.Generator().manual_seed(4))
     monkeypatch.setattr(model, "noise", lambda *_: noise)
     _, loss = next(turns)
-    fake = model.judge(model.generator(noise))
-    assert torch.equal(loss, model.game.generator(fake, fake))
+    fake = model.discriminate(model.generator(noise))
+    assert torch.equal(loss, model.gan_loss.generator(fake, fake))
 
 
 def test_the_average_starts_as_the_first_generator_and_forgets_it() -> None:
@@ -152,7 +152,7 @@ def test_the_average_starts_as_the_first_generator_and_forgets_it() -> None:
         with torch.no_grad():
             for p in model.generator.parameters():
                 p.add_(0.1)
-        model.played[1] += 1
+        model.num_updates[1] += 1
         model.average()
         decay = min(0.99, (1 + t) / (10 + t))
         for name, p in model.generator.named_parameters():
@@ -167,9 +167,9 @@ def test_the_average_starts_as_the_first_generator_and_forgets_it() -> None:
 def test_clipping_follows_each_turn_of_the_critic() -> None:
     model = GAN((2,), 2, [8], loss="Wasserstein", clip=0.01)
     optimizer = torch.optim.RMSprop(model.players()["discriminator"], lr=0.1)
-    for whose, loss in model.turns(torch.randn(6, 2)):
-        if whose == "discriminator":
-            loss.backward(inputs=model.players()[whose])
+    for player, loss in model.updates(torch.randn(6, 2)):
+        if player == "discriminator":
+            loss.backward(inputs=model.players()[player])
             optimizer.step()
             assert max(p.abs().max().item() for p in model.discriminator.parameters()) > 0.01
         else:
@@ -181,7 +181,7 @@ def test_both_players_of_every_game_learn_with_all_their_weights(loss: str) -> N
     torch.manual_seed(0)
     model = GAN((2,), 3, [8], loss=loss, penalty=1.0 if loss == "Wasserstein" else 0.0)
     x = torch.randn(16, 2)
-    for player, name in ((model.discriminator, "discriminator_loss"), (model.generator, "generator_loss")):
+    for player, name in ((model.discriminator, "d_update_loss"), (model.generator, "g_update_loss")):
         for parameter in model.parameters():
             parameter.grad = None
         getattr(model, name)(x).backward(inputs=list(player.parameters()))
@@ -200,7 +200,7 @@ def test_a_discriminator_of_logits_learns_one_batch_by_heart() -> None:
     optimizer = torch.optim.Adam(model.discriminator.parameters(), 0.05)
     for _ in range(200):
         optimizer.zero_grad()
-        loss = model.of_discriminator(x, fake)
+        loss = model.d_loss(x, fake)
         loss.backward()
         optimizer.step()
     assert loss < 0.05
@@ -226,12 +226,12 @@ def count(network: nn.Module, dims: int = 0) -> int:
 
 def test_the_networks_of_the_paper_have_their_sizes() -> None:
     channels = [1024, 512, 256, 128]
-    made = generator_of(100, (3, 64, 64), channels, bias=False)
-    judge = ConvJudge((3, 64, 64), channels[::-1], bias=False)
+    made = conv_generator(100, (3, 64, 64), channels, bias=False)
+    judge = ConvDiscriminator((3, 64, 64), channels[::-1], bias=False)
     assert count(made) == 12_658_432 and count(judge) == 11_036_160
     assert made[0].weight.numel() == 1_638_400 and count(made, 4) == 11_016_192
-    assert generator_of(100, (3, 64, 64), channels)[0].bias.numel() == 16_384
-    five = generator_of(100, (3, 64, 64), channels, kernel=5, bias=False)
+    assert conv_generator(100, (3, 64, 64), channels)[0].bias.numel() == 16_384
+    five = conv_generator(100, (3, 64, 64), channels, kernel=5, bias=False)
     assert count(five, 4) == 17_212_800
     sides = []
     h = torch.rand(2, 100)
@@ -247,19 +247,19 @@ def test_the_networks_of_the_paper_have_their_sizes() -> None:
 def test_the_small_networks_have_their_sizes() -> None:
     model = DCGAN()
     assert count(model.generator) == 237_345 and count(model.discriminator) == 36_641
-    x = model.sample(3, seed=0)
+    x = model.sample(3, generator=torch.Generator().manual_seed(0))
     assert x.shape == (3, 1, 28, 28) and x.min() >= 0 and x.max() <= 1
-    assert model.judge(x).shape == (3,)
+    assert model.discriminate(x).shape == (3,)
 
 
 def test_odd_sides_are_halved_upwards() -> None:
     """28 → 14 → 7 → 4 and back; what is left out on the way is the last row and column alone."""
-    assert sides((1, 28, 20), 3) == [(28, 20), (14, 10), (7, 5), (4, 3)]
+    assert halved_sides((1, 28, 20), 3) == [(28, 20), (14, 10), (7, 5), (4, 3)]
     for shape in ((1, 28, 28), (2, 7, 10), (1, 5, 5)):
         for strided in (True, False):
             made, judge = (
-                generator_of(3, shape, [4, 3], strided=strided),
-                ConvJudge(shape, [3, 4], strided=strided),
+                conv_generator(3, shape, [4, 3], strided=strided),
+                ConvDiscriminator(shape, [3, 4], strided=strided),
             )
             x = made.eval()(torch.zeros(2, 3))
             assert x.shape == (2, *shape) and judge(x).shape == (2,)
@@ -269,7 +269,7 @@ def test_odd_sides_are_halved_upwards() -> None:
                 dot[0, 0, *corner] = 5.0
                 assert not torch.equal(judge(dot), blank)
     with pytest.raises(ValueError, match="5 × 5 pixels cannot be halved 4 times"):
-        generator_of(3, (1, 5, 5), [2] * 4)
+        conv_generator(3, (1, 5, 5), [2] * 4)
 
 
 def test_every_switch_of_the_recipe_changes_the_networks() -> None:
@@ -282,21 +282,23 @@ def test_every_switch_of_the_recipe_changes_the_networks() -> None:
     assert "BatchNorm2d" not in kinds(small(batch_norm=False))
     resized = kinds(small(strided=False))
     assert resized.count("Upsample") == resized.count("MaxPool2d") == 2 and "ConvTranspose2d" not in resized
-    assert small(slope=0.0).discriminator.trunk[1].negative_slope == 0
-    first = [DCGAN(init_sd=sd).generator[0].weight.std().item() for sd in (0.02, None)]
+    assert small(negative_slope=0.0).discriminator.trunk[1].negative_slope == 0
+    first = [DCGAN(init_std=sd).generator[0].weight.std().item() for sd in (0.02, None)]
     assert first[0] == pytest.approx(0.02, rel=0.02) and first[1] > 0.05
     switches = {"strided": False, "kernel": 5, "pack": 2, "minibatch_std": True, "spectral": True}
     for name, value in switches.items():
         model = small(**{name: value})
         assert model.decode(torch.randn(*sizes)).shape == (4, 1, 4, 4)
-        assert model.judge(torch.randn(4, 1, 4, 4)).shape == (2 if name == "pack" else 4,)
+        assert model.discriminate(torch.randn(4, 1, 4, 4)).shape == (2 if name == "pack" else 4,)
 
 
 def test_a_game_is_a_sampler_whose_trace_replays() -> None:
     for model in (GAN((2,), 3, [4]).eval(), small().eval()):
         assert isinstance(model, Sampler)
-        contracts.reproducible(lambda seed: model.sample(4, seed=seed))  # noqa: B023
-        trace = contracts.trace_replays(lambda seed: model.sample_trace(2, seed=seed))  # noqa: B023
+        contracts.reproducible(lambda seed: model.sample(4, generator=torch.Generator().manual_seed(seed)))  # noqa: B023
+        trace = contracts.trace_replays(
+            lambda seed: model.sample_trace(2, generator=torch.Generator().manual_seed(seed))  # noqa: B023
+        )
         torch.testing.assert_close(trace.result, model.decode(trace[0].values["z"]))
     model = GAN((2,), 50, [4], prior="uniform")
     z = model.noise(200, torch.Generator().manual_seed(0))
@@ -311,7 +313,7 @@ def test_a_game_is_a_sampler_whose_trace_replays() -> None:
         ({"loss": "plain"}, "choose one of saturating"),
         ({"d_steps": 0}, "d_steps is 0"),
         ({"ema": 1.0}, "ema is 1.0"),
-        ({"penalty": 10.0, "pack": 2}, "one by one"),
+        ({"penalty": 10.0, "pack": 2}, "by itself"),
         ({"clip": -1.0}, "clip is -1.0"),
     ],
 )
@@ -323,8 +325,8 @@ def test_bad_settings_are_one_sentence(settings: dict[str, Any], words: str) -> 
 
 
 def test_pixels_count_as_features() -> None:
-    assert set(judges_of((1, 8, 8), None, None)) == {"fd"}
-    assert set(judges_of((2,), None, None)) == {"w1"}
+    assert set(sample_metrics((1, 8, 8), None, None)) == {"fd"}
+    assert set(sample_metrics((2,), None, None)) == {"w1"}
 
 
 def test_the_penalty_is_paid_by_the_discriminator() -> None:
@@ -332,7 +334,7 @@ def test_the_penalty_is_paid_by_the_discriminator() -> None:
     torch.manual_seed(0)
     game = GAN(event_shape=(2,), hidden=[4], penalty=3.0)
     x, fake = torch.randn(5, 2), torch.randn(5, 2)
-    whole = game.of_discriminator(x, fake, torch.Generator().manual_seed(1))
-    penalty = gradient_penalty(game.judge, x, fake, generator=torch.Generator().manual_seed(1))
-    plain = game.game.discriminator(game.judge(x), game.judge(fake))
+    whole = game.d_loss(x, fake, torch.Generator().manual_seed(1))
+    penalty = gradient_penalty(game.discriminate, x, fake, generator=torch.Generator().manual_seed(1))
+    plain = game.gan_loss.discriminator(game.discriminate(x), game.discriminate(fake))
     torch.testing.assert_close(whole - plain, 3 * penalty)

@@ -42,7 +42,7 @@ def test_arrows_go_downhill() -> None:
     assert float(arrows.norm(dim=1).max()) == pytest.approx(plane_games.LONGEST)
     with torch.no_grad():
         some = made[: len(arrows)]
-        before, after = (model.of_generator(p, x[: len(arrows)]) for p in (some, some + 0.05 * arrows))
+        before, after = (model.g_loss(p, x[: len(arrows)]) for p in (some, some + 0.05 * arrows))
     assert after < before
 
 

@@ -8,12 +8,19 @@ import torch
 from torch import Tensor
 
 from modules.adversarial.diversity import MinibatchStd
-from modules.adversarial.growing import GrowingGenerator, GrowingJudge, ProgressiveGAN, fade, halve, up
+from modules.adversarial.growing import (
+    GrowingDiscriminator,
+    GrowingGenerator,
+    ProgressiveGAN,
+    fade,
+    halve,
+    up,
+)
 
 
-def nets(dtype: torch.dtype = torch.float32) -> tuple[GrowingGenerator, GrowingJudge]:
+def nets(dtype: torch.dtype = torch.float32) -> tuple[GrowingGenerator, GrowingDiscriminator]:
     torch.manual_seed(0)
-    return GrowingGenerator(5, 1, (6, 4, 3)).to(dtype), GrowingJudge(1, (6, 4, 3)).to(dtype)
+    return GrowingGenerator(5, 1, (6, 4, 3)).to(dtype), GrowingDiscriminator(1, (6, 4, 3)).to(dtype)
 
 
 def at(network: Any, level: int, alpha: float) -> Any:
@@ -80,8 +87,8 @@ def test_the_schedule_rests_fades_and_stays() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10)
     said = []
     for turn in (0, 9, 10, 15, 19, 20, 29, 30, 35, 40, 49, 50, 1000):
-        model.played[0] = turn
-        said.append(model.stage())
+        model.num_updates[0] = turn
+        said.append(model.schedule_position())
     assert said == [
         (0, 1.0), (0, 1.0), (1, 0.0), (1, 0.5), (1, 0.9), (1, 1.0), (1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0),
         (2, 1.0), (2, 1.0), (2, 1.0),
@@ -92,47 +99,47 @@ def test_a_game_may_begin_at_any_level() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10, first_level=1)
     said = []
     for turn in (0, 9, 10, 15, 20, 1000):
-        model.played[0] = turn
-        said.append(model.stage())
+        model.num_updates[0] = turn
+        said.append(model.schedule_position())
     assert said == [(1, 1.0), (1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0), (2, 1.0)]
     control = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10, first_level=2)
     for turn in (0, 5, 10, 1000):
-        control.played[0] = turn
-        assert control.stage() == (2, 1.0)
+        control.num_updates[0] = turn
+        assert control.schedule_position() == (2, 1.0)
 
 
 @torch.no_grad()
 def test_real_pictures_fade_too() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10)
     x = torch.rand(3, 1, 16, 16)
-    model.played[0] = 15
+    model.num_updates[0] = 15
     (seen, _), small = model.unpack(x), halve(2 * x - 1)
     torch.testing.assert_close(seen, 0.5 * up(halve(small)) + 0.5 * small)
-    model.played[0] = 0
+    model.num_updates[0] = 0
     assert model.unpack(x)[0].shape == (3, 1, 4, 4)
-    model.played[0] = 99
+    model.num_updates[0] = 99
     assert torch.equal(model.unpack(x)[0], 2 * x - 1)
     model.eval()  # small samples are held against whole pictures, and D halves them to its level
-    model.played[0] = 0
+    model.num_updates[0] = 0
     whole, _ = model.unpack(x)
     assert torch.equal(whole, 2 * x - 1)
-    torch.testing.assert_close(model.judge(whole), model.discriminator(halve(halve(whole))))
+    torch.testing.assert_close(model.discriminate(whole), model.discriminator(halve(halve(whole))))
 
 
 def test_samples_have_the_full_size_and_turns_run_at_every_stage() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=2)
     for turn in (0, 2, 3, 4, 6, 7, 8):
         model.train()
-        model.played[0] = turn
+        model.num_updates[0] = turn
         x, _ = model.unpack(torch.rand(4, 1, 16, 16))
-        for whose, loss in model.turns(x):
-            loss.backward(inputs=model.players()[whose])
+        for player, loss in model.updates(x):
+            loss.backward(inputs=model.players()[player])
             assert loss.isfinite()
         model.eval()
-        made = model.sample(3, seed=0)
+        made = model.sample(3, generator=torch.Generator().manual_seed(0))
         assert made.shape == (3, 1, 16, 16) and 0 <= made.min() <= made.max() <= 1
         side = 4 << model.generator.level
-        assert torch.equal(made, model.shown(2 * halve_to(made, side) - 1)) or model.generator.alpha < 1
+        assert torch.equal(made, model.postprocess(2 * halve_to(made, side) - 1)) or model.generator.alpha < 1
 
 
 def halve_to(x: Tensor, side: int) -> Tensor:
@@ -158,4 +165,4 @@ def test_hostile_settings(bad: dict[str, Any]) -> None:
     model = ProgressiveGAN((1, 8, 8), 4, (4, 4))
     for level, alpha in ((2, 1.0), (-1, 1.0), (1, 1.5), (1, math.nan)):
         with pytest.raises(ValueError, match=r"level is|alpha is"):
-            model.set(level, alpha)
+            model.set_level(level, alpha)

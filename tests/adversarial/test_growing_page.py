@@ -35,7 +35,7 @@ def looks(phase: int) -> list[lens.Look]:
 def small(seed: int = 0) -> Tensor:
     """What the model makes at 4 × 4, in [0, 1], on its own."""
     alone = copy.deepcopy(model())
-    alone.set(0)
+    alone.set_level(0)
     z = alone.noise(lens.DRAWN, torch.Generator().manual_seed(seed))
     with torch.no_grad():
         return (alone.averaged(z) + 1) / 2
@@ -84,7 +84,7 @@ def test_levels_are_what_the_game_makes_there(name: str) -> None:
     z = game.noise(lens.DRAWN, torch.Generator().manual_seed(0))
     for level, side in enumerate(lens.sides(game)):  # type: ignore[arg-type]
         frame = seen.places.index(level)
-        x = lens.inked(lens.at(game.maker(), level, 1.0)(z[: lens.SHEET]))
+        x = lens.inked(lens.at(game.ema_generator(), level, 1.0)(z[: lens.SHEET]))
         assert x.shape[-1] == side == seen.sides[frame]
         torch.testing.assert_close(seen.pictures[frame], levels.grown(x, seen.pictures.shape[-1])[:, 0])
     half = seen.places.index(0.5)

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from modules.adversarial.inversion import LinearEncoder, direction, invert, tune
+from modules.adversarial.inversion import LinearEncoder, code_direction, invert, tune
 
 
 def randn(*shape: int, seed: int = 0) -> Tensor:
@@ -100,11 +100,11 @@ def test_pivotal_tuning_reaches_what_is_out_of_range_and_keeps_the_rest() -> Non
 def test_a_direction_follows_the_draws_and_moves_its_quantity_by_one() -> None:
     codes, a = randn(30_000, 4, seed=9), torch.tensor([2.0, 0.0, -1.0, 0.0], dtype=torch.float64)
     codes[:, 3] += codes[:, 0]  # the fourth number goes with the first
-    d = direction(codes, codes @ a + 5)
+    d = code_direction(codes, codes @ a + 5)
     assert float(d @ a) == pytest.approx(1, abs=1e-8)
     torch.testing.assert_close(d, torch.tensor([0.4, 0.0, -0.2, 0.4], dtype=d.dtype), atol=0.01, rtol=0)
     with pytest.raises(ValueError, match="the same"):
-        direction(codes, torch.ones(30_000))
+        code_direction(codes, torch.ones(30_000))
 
 
 def test_hostile_input() -> None:

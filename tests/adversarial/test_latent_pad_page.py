@@ -116,8 +116,8 @@ def test_what_the_scenes_of_truncation_say() -> None:
 
 def test_counts_of_numbers_and_vectors() -> None:
     c = cut(2.0)
-    assert c.drawn == pytest.approx(500 * 32 / truncation.kept(2.0), rel=0.01)
-    assert c.vectors == pytest.approx(lens.MOST * truncation.kept(2.0, 32), rel=0.2)
+    assert c.drawn == pytest.approx(500 * 32 / truncation.acceptance(2.0), rel=0.01)
+    assert c.vectors == pytest.approx(lens.MOST * truncation.acceptance(2.0, 32), rel=0.2)
     assert cut(0.5).vectors == 0
     moves = [lens.move([cut(t) for t in (0.5, 2.0, 6.0)], at) for at in range(3)]
     assert moves == ["it falls", "it falls", "it rises"]

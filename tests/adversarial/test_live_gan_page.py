@@ -52,14 +52,17 @@ def by_hand(rounds: int, d: int, g: int, d_rate: float, g_rate: float) -> GAN:
         for _ in range(d):
             real = x[torch.randint(len(x), (16,), generator=generator)]
             fake = model.generator(torch.randn(16, 16, generator=generator)).detach()
-            loss = -model.judge(real).sigmoid().log().mean() - (-model.judge(fake)).sigmoid().log().mean()
+            loss = (
+                -model.discriminate(real).sigmoid().log().mean()
+                - (-model.discriminate(fake)).sigmoid().log().mean()
+            )
             of_d.zero_grad()
             loss.backward()
             of_d.step()
         for _ in range(g):
             torch.randint(len(x), (16,), generator=generator)
             fake = model.generator(torch.randn(16, 16, generator=generator))
-            loss = -model.judge(fake).sigmoid().log().mean()
+            loss = -model.discriminate(fake).sigmoid().log().mean()
             of_g.zero_grad()
             loss.backward()
             of_g.step()
@@ -142,8 +145,11 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     assert bar["count"] == 1 and "Round 0, D 1, G 1 a round" in bar["captions"][0]
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, loss="non-saturating"), 0).requires_grad_(False)
     x = RING.law.sample(5_000, seed=3)
-    made = model.generator(torch.randn(10_000, 16, generator=torch.Generator().manual_seed(0)))
-    d = -model.judge(x).sigmoid().log().mean() - (1 - model.judge(made[:5_000]).sigmoid()).log().mean()
+    made = model.generator(torch.randn(10_000, 16, generator=seeded(0)))
+    d = (
+        -model.discriminate(x).sigmoid().log().mean()
+        - (1 - model.discriminate(made[:5_000]).sigmoid()).log().mean()
+    )
     frame = lens.told(trained(RING, 0, course({0: {}})).frames())
     assert frame[0] == pytest.approx(math.log(2) - float(d) / 2, abs=1e-6)
     assert f"W₁ {plane_games.look(seeded(RING.build, 0), x, 'ring8', 0).w1:.3f}" in bar["captions"][0]

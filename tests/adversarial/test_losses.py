@@ -15,7 +15,7 @@ from modules.adversarial.gan import GAN
 from modules.adversarial.losses import (
     LOSSES,
     Energy,
-    FGame,
+    FDivergenceLoss,
     LeastSquares,
     NonSaturating,
     Saturating,
@@ -46,7 +46,9 @@ def test_at_logits_of_zero() -> None:
     assert Saturating().generator(zero, zero).item() == pytest.approx(-LOG2, abs=1e-12)
     assert NonSaturating().generator(zero, zero).item() == pytest.approx(LOG2, abs=1e-12)
     assert Saturating("sum").discriminator(zero, zero).item() == pytest.approx(6 * LOG2, abs=1e-12)
-    assert FGame(divergence="GAN").discriminator(zero, zero).item() == pytest.approx(2 * LOG2, abs=1e-12)
+    assert FDivergenceLoss(divergence="GAN").discriminator(zero, zero).item() == pytest.approx(
+        2 * LOG2, abs=1e-12
+    )
 
 
 def test_the_two_generators_differ_by_the_odds_of_being_made() -> None:
@@ -118,7 +120,7 @@ def test_every_game_pulls_real_up_and_made_down_and_the_generator_pulls_back(nam
 
 def test_bad_settings_are_one_sentence() -> None:
     with pytest.raises(ValueError, match="choose one of KL"):
-        FGame(divergence="chi")
+        FDivergenceLoss(divergence="chi")
     with pytest.raises(ValueError, match="mean or sum"):
         Saturating("none")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="margin"):
@@ -234,8 +236,8 @@ def test_packing_makes_the_missing_mode_visible() -> None:
         together = [torch.cartesian_prod(*[law] * m).view(-1, m).prod(1) for law in (p, q)]
         assert total_variation(*together).item() == pytest.approx(expected) == 1 - 2.0**-m
     x = torch.arange(14.0).view(7, 2)
-    assert diversity.packed(x, 3).tolist() == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
-    assert diversity.packed(torch.zeros(8, 1, 5, 5), 4).shape == (2, 4, 5, 5)
+    assert diversity.pack_examples(x, 3).tolist() == [[0, 1, 2, 3, 4, 5], [6, 7, 8, 9, 10, 11]]
+    assert diversity.pack_examples(torch.zeros(8, 1, 5, 5), 4).shape == (2, 4, 5, 5)
 
 
 def test_generators_that_share_the_data() -> None:
@@ -254,10 +256,10 @@ def test_ratios_and_reconstructions_of_linear_generators() -> None:
     ends = torch.linalg.svdvals(a)
     assert (ratio <= ends[0]).all() and (ratio >= ends[1]).all() and ratio.max() > 0.95 * ends[0]
     inverse = torch.linalg.inv(a)
-    assert diversity.noise_reconstruction(z1, z1 @ a.T @ inverse.T).item() < 1e-24
+    assert diversity.noise_reconstruction_error(z1, z1 @ a.T @ inverse.T).item() < 1e-24
     z = normal(100_000, 3)
     ignored = torch.cat([z[:, :1], torch.zeros(len(z), 2)], 1)  # g drops two components
-    assert diversity.noise_reconstruction(z, ignored).item() == pytest.approx(2.0, abs=0.03)
+    assert diversity.noise_reconstruction_error(z, ignored).item() == pytest.approx(2.0, abs=0.03)
 
 
 def test_top_k_and_the_orthogonal_penalty() -> None:
@@ -267,12 +269,12 @@ def test_top_k_and_the_orthogonal_penalty() -> None:
     scores = normal(6).requires_grad_()
     game = NonSaturating("sum")
     plain = torch.autograd.grad(game.generator(scores, scores), scores)[0]
-    top = torch.autograd.grad(game.generator(diversity.most_realistic(scores, 6), scores), scores)[0]
+    top = torch.autograd.grad(game.generator(diversity.top_k_scores(scores, 6), scores), scores)[0]
     torch.testing.assert_close(top, plain)
-    two = torch.autograd.grad(game.generator(diversity.most_realistic(scores, 2), scores), scores)[0]
+    two = torch.autograd.grad(game.generator(diversity.top_k_scores(scores, 2), scores), scores)[0]
     assert set(two.nonzero().flatten().tolist()) == set(scores.topk(2).indices.tolist())
     with pytest.raises(ValueError, match="from 1 to 6"):
-        diversity.most_realistic(scores, 7)
+        diversity.top_k_scores(scores, 7)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -280,7 +282,7 @@ def test_a_critic_of_reverse_kl_outlives_laws_that_are_far_apart(seed: int) -> N
     """N(4, 1) against N(−4, 1), D alone: once −e^(−f) rounded to 0 its logarithm was no number."""
     torch.manual_seed(seed)
     critic = nn.Sequential(nn.Linear(1, 32), nn.ReLU(), nn.Linear(32, 1))
-    optimizer, game = torch.optim.Adam(critic.parameters(), 1e-2), FGame(divergence="reverse KL")
+    optimizer, game = torch.optim.Adam(critic.parameters(), 1e-2), FDivergenceLoss(divergence="reverse KL")
     for _ in range(300):
         real, fake = torch.randn(256, 1) + 4, torch.randn(256, 1) - 4
         loss = game.discriminator(critic(real)[:, 0], critic(fake)[:, 0])
@@ -295,25 +297,25 @@ def test_a_loss_beyond_the_dtype_is_refused_in_a_sentence() -> None:
     model = GAN(loss="f-divergence", loss_settings={"divergence": "squared Hellinger"})
     with torch.no_grad():
         model.discriminator.head.bias.fill_(1e4)
-    whose, loss = next(model.turns(torch.randn(8, 2)))
-    assert whose == "discriminator" and float(loss) == math.inf
+    player, loss = next(model.updates(torch.randn(8, 2)))
+    assert player == "discriminator" and float(loss) == math.inf
     with pytest.raises(ValueError, match="Lower the rate, or take JS"):
-        model.checked(loss)
-    assert GAN().checked(torch.tensor(1.0)) == 1.0
+        model.check_loss(loss)
+    assert GAN().check_loss(torch.tensor(1.0)) == 1.0
 
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 7])
 def test_a_last_batch_below_a_pack_is_one_pack(rows: int) -> None:
     x = torch.randn(rows, 2, requires_grad=True)
-    joined = diversity.packed(x, 4)
+    joined = diversity.pack_examples(x, 4)
     assert joined.shape == (1, 8) and torch.equal(joined[0, : 2 * min(rows, 4)], x[:4].flatten())
     model = GAN(pack=4)
-    for _, loss in model.turns(x.detach()):
+    for _, loss in model.updates(x.detach()):
         assert loss.isfinite()
 
 
 def test_a_penalty_refuses_a_critic_that_sees_its_batch() -> None:
-    with pytest.raises(ValueError, match="one by one: take no minibatch std"):
+    with pytest.raises(ValueError, match="by itself: take no minibatch std"):
         GAN(loss="Wasserstein", penalty=10.0, minibatch_std=True)
-    with pytest.raises(ValueError, match="one by one: take no minibatch std"):
+    with pytest.raises(ValueError, match="by itself: take no minibatch std"):
         DCGAN(loss="Wasserstein", penalty=10.0, minibatch_std=True, batch_norm=False)

@@ -7,7 +7,7 @@ import torch
 from opening import component, film, open_page, open_warned
 
 from lab.seeding import seeded
-from modules.adversarial.gan import Judge
+from modules.adversarial.gan import Discriminator
 from modules.adversarial.losses import Saturating
 from pages.adversarial.optimal_discriminator import lens
 
@@ -77,7 +77,7 @@ def test_the_gradients_written_out_are_those_of_autograd() -> None:
     """Also of cells against the examples themselves: the loss of both is nearly the same."""
     pair, generator = lens.hills(4.5), torch.Generator().manual_seed(0)
     real, made = (pair.sample(w, lens.EXAMPLES, generator) for w in (pair.data_weight, pair.weight))
-    judge = seeded(lambda: Judge(1, [7, 7], pack=1, minibatch_std=False, energy=False), 1)
+    judge = seeded(lambda: Discriminator(1, [7, 7], pack=1, minibatch_std=False, energy=False), 1)
     places, p, q = lens.counted(real, made)
     assert float(p.sum()) == pytest.approx(1) == pytest.approx(float(q.sum()))
     loss = lens.value(p, q, judge(places))

@@ -63,9 +63,9 @@ def test_shapes_and_sides() -> None:
     assert [layer.affine.out_features for layer in model.generator.layers] == [12, 12, 8, 8]
     seen = model.generator.maps(model.styles(z), noise)
     assert [tuple(h.shape[1:]) for h in seen] == [(6, 4, 4), (6, 4, 4), (4, 8, 8), (4, 8, 8)]
-    assert model.sample(2, seed=0).shape == (2, 1, 8, 8)
-    trace = model.sample_trace(2, seed=0)
-    torch.testing.assert_close(trace.result, model.sample(2, seed=0))
+    assert model.sample(2, generator=seeded(0)).shape == (2, 1, 8, 8)
+    trace = model.sample_trace(2, generator=seeded(0))
+    torch.testing.assert_close(trace.result, model.sample(2, generator=seeded(0)))
     assert len(trace.steps) == 2 + 4
 
 
@@ -78,7 +78,7 @@ def test_a_style_or_noise_changes_nothing_before_its_layer(level: int) -> None:
     g = model.generator
     styles, noise = randn(2, 4, 5), randn(2, 160, seed=1)
     before = g.maps(styles, noise)
-    others = model.mixed(styles, randn(2, 4, 5, seed=2), level)
+    others = model.mix_styles(styles, randn(2, 4, 5, seed=2), level)
     start = sum(side * side for side in g.sides[:level])
     redrawn = noise.clone()
     redrawn[:, start : start + g.sides[level] ** 2] = randn(2, g.sides[level] ** 2, seed=3)
@@ -129,7 +129,7 @@ def test_mixing_crosses_neighbours_of_the_batch(monkeypatch: Any) -> None:
     monkeypatch.setattr(model.generator, "synthesise", lambda s, n: told.append(s) or plain(s, n))
     crossings = set()
     for seed in range(20):
-        model.played_pictures(3, seeded(seed))
+        model.training_samples(3, seeded(seed))
         z = model.noise(3, seeded(seed))[:, :5]
         w = model.generator.mapping(z)
         own = [bool(torch.allclose(told[-1][:, i], w)) for i in range(4)]
@@ -139,7 +139,7 @@ def test_mixing_crosses_neighbours_of_the_batch(monkeypatch: Any) -> None:
         crossings.add(sum(own))
     assert crossings == {1, 2, 3}
     model.mixing = 0.0
-    model.played_pictures(3, seeded(0))
+    model.training_samples(3, seeded(0))
     assert torch.equal(told[-1][:, 0], told[-1][:, 3])
 
 
@@ -147,20 +147,20 @@ def test_r1_is_the_slope_on_real_pictures(monkeypatch: Any) -> None:
     """Of D = a · x it is ‖a‖² whatever is made, paid every fourth turn fourfold."""
     model = small(r1=3.0, r1_every=4, mixing=0.0)
     a = randn(1, 8, 8)
-    monkeypatch.setattr(model, "judge", lambda x, **_: (a * x).flatten(1).sum(1))
+    monkeypatch.setattr(model, "discriminate", lambda x, **_: (a * x).flatten(1).sum(1))
     x = randn(6, 1, 8, 8, seed=1)
     with torch.no_grad():
-        plain = model.of_discriminator(x, model.played_pictures(6, seeded(5)))
-    paid = model.discriminator_loss(x, seeded(5)) - plain
+        plain = model.d_loss(x, model.training_samples(6, seeded(5)))
+    paid = model.d_update_loss(x, seeded(5)) - plain
     assert paid.item() == pytest.approx(4 * 1.5 * a.square().sum().item())
-    model.played[0] = 1
-    assert model.discriminator_loss(x, seeded(5)).item() == pytest.approx(plain.item())
+    model.num_updates[0] = 1
+    assert model.d_update_loss(x, seeded(5)).item() == pytest.approx(plain.item())
 
 
 def test_each_turn_moves_one_player_and_all_of_its_weights() -> None:
     model = small()
     x = randn(6, 1, 8, 8).tanh()
-    for whose, loss in model.turns(x, seeded(1)):
+    for whose, loss in model.updates(x, seeded(1)):
         assert loss.isfinite()
         moved = model.players()[whose]
         gradients = torch.autograd.grad(loss, moved, allow_unused=True, retain_graph=True)
@@ -171,12 +171,15 @@ def test_each_turn_moves_one_player_and_all_of_its_weights() -> None:
     torch.manual_seed(0)
     fresh = StyleGAN((1, 8, 8), 5, (6, 4), 2, (4, 8))
     nn.init.zeros_(fresh.discriminator.head.weight)
-    assert fresh.of_discriminator(x.float(), x.float()).item() == pytest.approx(2 * math.log(2), abs=1e-6)
+    assert fresh.d_loss(x.float(), x.float()).item() == pytest.approx(2 * math.log(2), abs=1e-6)
 
 
 def test_copies_sample_alike() -> None:
     model = small()
-    assert torch.equal(copy.deepcopy(model).sample(2, seed=3), model.sample(2, seed=3))
+    assert torch.equal(
+        copy.deepcopy(model).sample(2, generator=seeded(3)),
+        model.sample(2, generator=seeded(3)),
+    )
 
 
 @pytest.mark.parametrize(

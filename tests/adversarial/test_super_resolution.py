@@ -12,16 +12,16 @@ from modules.adversarial.super_resolution import (
     SRResNet,
     SuperResolution,
     bicubic,
+    downsample,
     psnr,
-    smaller,
 )
 from modules.convolution.cnn2d import CNN2d
 
 X = torch.rand(6, 1, 8, 8, generator=torch.Generator().manual_seed(0))
 Y = torch.arange(6) % 3
 SIZES: dict[str, Any] = {
-    "image_shape": (1, 8, 8), "num_classes": 3, "width": 4, "blocks": 1, "judge": (4,),
-    "classifier": (3, 4), "warmup": 2,
+    "image_shape": (1, 8, 8), "num_classes": 3, "width": 4, "blocks": 1, "discriminator_channels": (4,),
+    "classifier_channels": (3, 4), "warmup": 2,
 }  # fmt: skip
 
 
@@ -37,11 +37,11 @@ def play(model: SuperResolution, batches: int, rate: float = 1e-2) -> list[list[
     order: list[list[str]] = []
     for _ in range(batches):
         order.append([])
-        for whose, loss in model.turns(X, y=Y):
-            order[-1].append(whose)
-            optimizers[whose].zero_grad()
-            loss.backward(inputs=players[whose])
-            optimizers[whose].step()
+        for player, loss in model.updates(X, y=Y):
+            order[-1].append(player)
+            optimizers[player].zero_grad()
+            loss.backward(inputs=players[player])
+            optimizers[player].step()
     return order
 
 
@@ -70,7 +70,7 @@ def test_pixel_shuffle_moves_numbers_to_corners() -> None:
 
 def test_smaller_is_the_mean_of_blocks_and_psnr_is_in_decibels() -> None:
     x = torch.arange(16.0).reshape(1, 1, 4, 4)
-    assert smaller(x, 2).flatten().tolist() == [2.5, 4.5, 10.5, 12.5]
+    assert downsample(x, 2).flatten().tolist() == [2.5, 4.5, 10.5, 12.5]
     assert psnr(torch.zeros(1, 1, 2, 2), torch.full((1, 1, 2, 2), 0.1)).item() == pytest.approx(20, abs=1e-4)
     assert psnr(X, X).tolist() == pytest.approx([100.0] * 6)  # 10⁻¹⁰ stands for no error at all
     flat = torch.full((1, 1, 2, 2), 0.3)
@@ -91,20 +91,20 @@ def test_first_the_plain_network_and_the_classifier_then_the_game() -> None:
     for network in (model.generator, model.plain):
         assert not same(network, plain)
     assert not same(model.generator, kept(model.plain))
-    assert int(model.played) == 5
+    assert int(model.num_batches) == 5
 
 
 def test_a_turn_reaches_its_own_player() -> None:
     model = small(warmup=0).train()
-    for whose, loss in model.turns(X, y=Y):
+    for player, loss in model.updates(X, y=Y):
         model.zero_grad(set_to_none=True)
-        loss.backward(inputs=None if whose != "generator" else model.players()[whose])
+        loss.backward(inputs=None if player != "generator" else model.players()[player])
         for name, parameters in model.players().items():
-            assert all((p.grad is not None) == (name == whose) for p in parameters), (whose, name)
+            assert all((p.grad is not None) == (name == player) for p in parameters), (player, name)
 
 
 def test_the_three_terms_from_their_definition() -> None:
-    low = smaller(X, 4)
+    low = downsample(X, 4)
     none = {"pixels": 0.0, "perceptual": 0.0, "adversarial": 0.0}
     for name in none:
         model = small(**none | {name: 0.7}).eval()
@@ -116,7 +116,7 @@ def test_the_three_terms_from_their_definition() -> None:
             "perceptual": (features[0] - features[1]).square().mean(),
             "adversarial": F.softplus(-model.discriminator(fake)).mean(),
         }
-        torch.testing.assert_close(model.generator_loss(X, low), 0.7 * expected[name])
+        torch.testing.assert_close(model.g_loss(X, low), 0.7 * expected[name])
 
 
 def test_the_classifier_is_one_of_the_lab() -> None:
@@ -129,7 +129,7 @@ def test_a_blend_goes_from_the_plain_network_to_the_games() -> None:
     model = small(warmup=1).train()
     play(model, 3)
     model.eval()
-    low = smaller(X, 4)
+    low = downsample(X, 4)
     torch.testing.assert_close(model.enlarge(low, 0.0), model.plain(low).clamp(0, 1))
     torch.testing.assert_close(model.enlarge(low, 1.0), model.generator(low).clamp(0, 1))
     half = small().eval().generator
@@ -144,8 +144,8 @@ def test_a_blend_goes_from_the_plain_network_to_the_games() -> None:
 @pytest.mark.parametrize(
     "settings",
     [{"factor": 3}, {"factor": 16}, {"image_shape": (1, 10, 10)}, {"image_shape": (8, 8)}, {"width": 0},
-     {"classifier": (3,)}, {"pixels": 0.0, "perceptual": 0.0, "adversarial": 0.0}, {"warmup": -1},
-     {"adversarial": math.nan}, {"judge": (4, 4, 4, 4)}],
+     {"classifier_channels": (3,)}, {"pixels": 0.0, "perceptual": 0.0, "adversarial": 0.0}, {"warmup": -1},
+     {"adversarial": math.nan}, {"discriminator_channels": (4, 4, 4, 4)}],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\.$"):

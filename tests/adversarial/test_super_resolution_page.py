@@ -10,7 +10,7 @@ from torch import Tensor
 from lab import weights
 from lab.experiments import find
 from lab.lenses import drawing
-from modules.adversarial.super_resolution import bicubic, psnr, smaller
+from modules.adversarial.super_resolution import bicubic, downsample, psnr
 from pages.adversarial.super_resolution import lens
 from pages.adversarial.super_resolution.room import State
 
@@ -33,7 +33,7 @@ def test_the_page_shows_what_the_networks_make() -> None:
     _, arrays = figure(page, "blends")
     assert arrays["data.0.z"] == pytest.approx(look.blends.numpy(), abs=2e-3)
     assert film(page, "blend")["at"] == lens.STEPS - 1
-    low = smaller(digit("8")[None, None], 4)
+    low = downsample(digit("8")[None, None], 4)
     of_cubic = psnr(bicubic(low, 4), digit("8")[None, None]).item()
     assert figure(page, "cubic")[0]["figure"]["layout"]["title"]["text"] == f"{lens.CUBIC}, {of_cubic:.2f} dB"
     assert (
@@ -52,7 +52,7 @@ def test_what_is_wrong_adds_up_to_the_psnr() -> None:
 
 def test_the_ends_of_the_film_are_the_two_networks() -> None:
     model = weights.load(State.model).eval()
-    low = smaller(digit("5")[None, None], 4)
+    low = downsample(digit("5")[None, None], 4)
     with torch.no_grad():
         torch.testing.assert_close(found("5").plain, model.plain(low).clamp(0, 1)[0, 0])  # type: ignore[operator]
         torch.testing.assert_close(found("5").blends[-1], model.generator(low).clamp(0, 1)[0, 0])  # type: ignore[operator]

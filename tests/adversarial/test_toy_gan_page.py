@@ -56,7 +56,7 @@ def test_the_course_is_that_of_the_model(loss: str) -> None:
     for r in range(1, 9):
         for _ in range(rules.d_steps):
             x = rules.real + torch.randn(16, 1, generator=generator, dtype=torch.float64)
-            for whose, value in model.turns(x, generator):
+            for whose, value in model.updates(x, generator):
                 (weight,) = model.players()[whose]
                 (slope,) = torch.autograd.grad(value, weight)
                 with torch.no_grad():

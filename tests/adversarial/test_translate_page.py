@@ -57,7 +57,7 @@ def test_the_frame_is_what_the_logit_sees(patch: int) -> None:
     row, column = (n // 2 for n in look.verdict.shape)
     (top, bottom), (left, right) = lens.box(game, row, column)  # type: ignore[arg-type]
     x = (2 * look.game - 1)[None, None].requires_grad_()
-    game.judge(2 * look.outline[None, None] - 1, x)[0, row, column].backward()  # type: ignore[operator, arg-type]
+    game.discriminate(2 * look.outline[None, None] - 1, x)[0, row, column].backward()  # type: ignore[operator, arg-type]
     moved = x.grad[0, 0].abs().nonzero()  # type: ignore[index]
     assert moved.amin(0).tolist() == [top, left] and moved.amax(0).tolist() == [bottom, right]
 

@@ -16,7 +16,7 @@ from modules.adversarial.translation import (
     Pix2Pix,
     UNetGenerator,
     gradient_energy,
-    patch_judge,
+    patch_discriminator,
     patch_size,
 )
 
@@ -25,7 +25,7 @@ C, X = torch.rand(2, 4, 1, 8, 8, generator=torch.Generator().manual_seed(0)).unb
 
 def small(**settings: Any) -> Pix2Pix:
     torch.manual_seed(0)
-    return Pix2Pix(**{"image_shape": (1, 8, 8), "widths": (4, 6), "judge_width": 4} | settings)
+    return Pix2Pix(**{"image_shape": (1, 8, 8), "widths": (4, 6), "discriminator_width": 4} | settings)
 
 
 def weights(network: nn.Module) -> int:
@@ -39,7 +39,7 @@ def test_the_networks_of_the_paper_have_their_sizes() -> None:
     """GA-O21, GA-O22: U-Net of 256 pixels, and D of 70 × 70 patches."""
     with torch.device("meta"):
         unet = UNetGenerator(3, 3, (64, 128, 256, 512, 512, 512, 512, 512))
-        judge = patch_judge(6, 64, 3)
+        judge = patch_discriminator(6, 64, 3)
         assert unet.train()(torch.zeros(1, 3, 512, 512)).shape == (1, 3, 512, 512)
     assert weights(unet) == 54_413_955 and weights(judge) == 2_768_705
 
@@ -47,7 +47,7 @@ def test_the_networks_of_the_paper_have_their_sizes() -> None:
 @pytest.mark.parametrize(("halvings", "sees"), [(0, 1), (1, 16), (2, 34), (3, 70), (4, 142), (5, 286)])
 def test_a_patch_is_as_large_as_its_formula_says(halvings: int, sees: int) -> None:
     assert patch_size(halvings) == sees
-    layers = [layer for layer in patch_judge(1, 1, halvings) if isinstance(layer, nn.Conv2d)]
+    layers = [layer for layer in patch_discriminator(1, 1, halvings) if isinstance(layer, nn.Conv2d)]
     windows = [receptive_field.windows(layer, 2)[0] for layer in layers]  # type: ignore[index]
     assert receptive_field.fields(windows)[-1].size == sees
 
@@ -55,7 +55,7 @@ def test_a_patch_is_as_large_as_its_formula_says(halvings: int, sees: int) -> No
 @pytest.mark.parametrize(("halvings", "sees"), [(0, 1), (1, 16), (2, 34), (3, 70)])
 def test_the_gradient_of_one_logit_reaches_its_patch_alone(halvings: int, sees: int) -> None:
     torch.manual_seed(0)
-    judge = patch_judge(2, 2, halvings).double().eval()
+    judge = patch_discriminator(2, 2, halvings).double().eval()
     x = torch.randn(1, 2, 128, 128, dtype=torch.float64, requires_grad=True)
     f = judge(x)
     f[0, 0, f.shape[2] // 2, f.shape[3] // 2].backward()
@@ -67,7 +67,7 @@ def test_the_gradient_of_one_logit_reaches_its_patch_alone(halvings: int, sees: 
 @pytest.mark.parametrize(("side", "halvings", "maps"), [(256, 3, 30), (64, 2, 14), (28, 1, 12), (9, 0, 9)])
 def test_the_map_of_logits_has_its_known_size(side: int, halvings: int, maps: int) -> None:
     with torch.device("meta"):
-        assert patch_judge(2, 4, halvings)(torch.zeros(2, 2, side, side)).shape == (2, 1, maps, maps)
+        assert patch_discriminator(2, 4, halvings)(torch.zeros(2, 2, side, side)).shape == (2, 1, maps, maps)
 
 
 def test_losses_are_averaged_over_patches_not_logits() -> None:
@@ -95,8 +95,8 @@ def test_the_content_is_compared_with_the_target_not_with_the_input() -> None:
     model = small(adversarial=0.0, content=2.0)
     c, x = 2 * C - 1, 2 * X - 1
     for returned, pays in ((c, 2 * (x - c).abs().mean()), (x, torch.zeros(()))):
-        model.made = lambda *_, returned=returned: returned  # type: ignore[method-assign]
-        torch.testing.assert_close(model.generator_loss(c, x), pays)
+        model.generate = lambda *_, returned=returned: returned  # type: ignore[method-assign]
+        torch.testing.assert_close(model.g_loss(c, x), pays)
 
 
 @pytest.mark.parametrize("paired", [True, False])
@@ -106,7 +106,7 @@ def test_both_losses_from_their_definition(paired: bool) -> None:
     fake = model.generator(c)
     seen = [torch.cat([c, y], 1) if paired else y for y in (x, fake)]
     real, made = (model.discriminator(s) for s in seen)
-    turns = dict(model.turns(x, c=c))
+    turns = dict(model.updates(x, c=c))
     expected = F.softplus(-real).mean() + F.softplus(made).mean()
     torch.testing.assert_close(turns["discriminator"], expected)
     torch.testing.assert_close(
@@ -116,24 +116,24 @@ def test_both_losses_from_their_definition(paired: bool) -> None:
 
 def test_a_turn_reaches_its_own_player() -> None:
     model = small()
-    for whose, loss in model.turns(2 * X - 1, c=2 * C - 1):
+    for player, loss in model.updates(2 * X - 1, c=2 * C - 1):
         model.zero_grad(set_to_none=True)
-        loss.backward(inputs=None if whose == "discriminator" else model.players()[whose])
+        loss.backward(inputs=None if player == "discriminator" else model.players()[player])
         for name, parameters in model.players().items():
-            assert all((p.grad is not None) == (name == whose) for p in parameters), (whose, name)
+            assert all((p.grad is not None) == (name == player) for p in parameters), (player, name)
 
 
 def test_without_a_game_only_the_generator_moves() -> None:
-    assert [whose for whose, _ in small(adversarial=0.0).turns(X, c=C)] == ["generator"]
+    assert [player for player, _ in small(adversarial=0.0).updates(X, c=C)] == ["generator"]
 
 
 def test_one_pair_is_learned_by_heart() -> None:
     model = small(content=1.0, adversarial=0.0).train()
     optimizer = torch.optim.Adam(model.generator.parameters(), 0.02)
-    first = model.generator_loss(2 * C - 1, 2 * X - 1).item()
+    first = model.g_loss(2 * C - 1, 2 * X - 1).item()
     for _ in range(150):
         optimizer.zero_grad()
-        loss = model.generator_loss(2 * C - 1, 2 * X - 1)
+        loss = model.g_loss(2 * C - 1, 2 * X - 1)
         loss.backward()
         optimizer.step()
     assert loss.item() < 0.4 * first
@@ -150,7 +150,7 @@ def test_noise_enters_beside_the_input() -> None:
     "settings",
     [{"widths": ()}, {"widths": (4, 0)}, {"image_shape": (1, 6, 6)}, {"image_shape": (8, 8)}, {"halvings": 3},
      {"loss": "best"}, {"content": 0, "adversarial": 0}, {"content": math.nan}, {"noise": -1},
-     {"judge_width": 0}, {"discriminator_rate": -1.0}],
+     {"discriminator_width": 0}, {"discriminator_rate": -1.0}],
 )  # fmt: skip
 def test_settings_that_make_no_sense_are_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"\.$"):
@@ -232,5 +232,5 @@ def test_data_that_there_are_not_are_refused(settings: dict[str, Any]) -> None:
 def test_a_copy_plays_the_same_turns() -> None:
     model = small().eval()
     other = copy.deepcopy(model)
-    one, two = (dict(m.turns(2 * X - 1, c=2 * C - 1)) for m in (model, other))
+    one, two = (dict(m.updates(2 * X - 1, c=2 * C - 1)) for m in (model, other))
     assert all(torch.equal(one[name], two[name]) for name in one)

@@ -7,7 +7,13 @@ import torch
 from scipy import stats
 
 from lab.lenses.latent import lerp, slerp, typical_length
-from modules.adversarial.truncation import kept, log10_kept, remaining_sd, truncated, whole_vectors
+from modules.adversarial.truncation import (
+    acceptance,
+    log10_acceptance,
+    rejection_sample,
+    truncated_normal,
+    truncated_sd,
+)
 
 KNOWN = [  # τ, share of numbers, of vectors of 100, standard deviation left
     (2.0, 0.954500, 9.497e-3, 0.8796),
@@ -19,37 +25,40 @@ KNOWN = [  # τ, share of numbers, of vectors of 100, standard deviation left
 
 @pytest.mark.parametrize(("tau", "share", "vectors", "sd"), KNOWN)
 def test_shares_and_spread(tau: float, share: float, vectors: float, sd: float) -> None:
-    assert kept(tau) == pytest.approx(share, abs=6e-7)
-    assert kept(tau, 100) == pytest.approx(vectors, rel=5e-4)
-    assert log10_kept(tau, 100) == pytest.approx(math.log10(vectors), abs=1e-3)
-    assert remaining_sd(tau) == pytest.approx(sd, abs=6e-5)
-    assert remaining_sd(tau) == pytest.approx(stats.truncnorm(-tau, tau).std(), rel=1e-6)
+    assert acceptance(tau) == pytest.approx(share, abs=6e-7)
+    assert acceptance(tau, 100) == pytest.approx(vectors, rel=5e-4)
+    assert log10_acceptance(tau, 100) == pytest.approx(math.log10(vectors), abs=1e-3)
+    assert truncated_sd(tau) == pytest.approx(sd, abs=6e-5)
+    assert truncated_sd(tau) == pytest.approx(stats.truncnorm(-tau, tau).std(), rel=1e-6)
 
 
 def test_what_is_disregarded_and_small_cuts() -> None:
-    assert 1 - kept(2, 100) == pytest.approx(0.9905, abs=5e-5)
-    assert remaining_sd(0.9e-3) == pytest.approx(remaining_sd(1.1e-3) * 9 / 11, rel=1e-4)
+    assert 1 - acceptance(2, 100) == pytest.approx(0.9905, abs=5e-5)
+    assert truncated_sd(0.9e-3) == pytest.approx(truncated_sd(1.1e-3) * 9 / 11, rel=1e-4)
 
 
 @pytest.mark.parametrize("tau", [2.0, 0.5, 0.04])
 def test_draws_follow_the_law(tau: float) -> None:
-    draw = truncated(200, 100, tau, torch.Generator().manual_seed(0))
+    draw = truncated_normal(200, 100, tau, torch.Generator().manual_seed(0))
     z = draw.z.flatten().double()
     assert draw.z.shape == (200, 100) and z.abs().max() <= tau
     assert stats.kstest(z.numpy(), stats.truncnorm(-tau, tau).cdf).pvalue > 1e-3
     assert draw.z.T.cov().fill_diagonal_(0).abs().mean() < 0.1 * tau**2  # numbers stay independent
-    expected, sd = 20_000 / kept(tau), math.sqrt(20_000 * (1 - kept(tau))) / kept(tau)  # negative binomial
-    assert abs(draw.drawn - expected) < 4 * sd
+    expected, sd = (
+        20_000 / acceptance(tau),
+        math.sqrt(20_000 * (1 - acceptance(tau))) / acceptance(tau),
+    )  # negative binomial
+    assert abs(draw.num_draws - expected) < 4 * sd
 
 
 def test_whole_vectors_are_hardly_ever_kept() -> None:
-    draw = whole_vectors(10_000, 100, 2.0, 20_000, torch.Generator().manual_seed(0))
-    share = kept(2, 100)
-    assert draw.drawn == 20_000 and draw.z.abs().max() <= 2
+    draw = rejection_sample(10_000, 100, 2.0, 20_000, torch.Generator().manual_seed(0))
+    share = acceptance(2, 100)
+    assert draw.num_draws == 20_000 and draw.z.abs().max() <= 2
     assert abs(len(draw.z) - 20_000 * share) < 4 * math.sqrt(20_000 * share)
-    assert len(whole_vectors(1, 100, 1.0, 5000, torch.Generator().manual_seed(0)).z) == 0
-    few = whole_vectors(5, 2, 2.0, 10_000, torch.Generator().manual_seed(0))
-    assert few.z.shape == (5, 2) and few.drawn == 1000
+    assert len(rejection_sample(1, 100, 1.0, 5000, torch.Generator().manual_seed(0)).z) == 0
+    few = rejection_sample(5, 2, 2.0, 10_000, torch.Generator().manual_seed(0))
+    assert few.z.shape == (5, 2) and few.num_draws == 1000
 
 
 def test_norms_in_a_hundred_dimensions() -> None:
@@ -67,6 +76,6 @@ def test_norms_in_a_hundred_dimensions() -> None:
 @pytest.mark.parametrize("bad", [-1.0, 0.0, math.nan])
 def test_hostile_cuts(bad: float) -> None:
     with pytest.raises(ValueError, match="tau is"):
-        truncated(2, 2, bad)
+        truncated_normal(2, 2, bad)
     with pytest.raises(ValueError, match="n is 0"):
-        truncated(0, 2, 1.0)
+        truncated_normal(0, 2, 1.0)

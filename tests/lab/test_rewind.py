@@ -66,10 +66,10 @@ class TwoPlayers:
             optimizers[who].zero_grad()
             (fake.tanh() - real if who == "d" else -fake).backward()
             optimizers[who].step()
-        model.played += 1
+        model.num_updates += 1
 
     def look(self, model: nn.ModuleDict, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
-        return {"at": torch.cat([seen(model).flatten(), model.played]).numpy()}
+        return {"at": torch.cat([seen(model).flatten(), model.num_updates]).numpy()}
 
 
 def seen(model: nn.Module) -> Tensor:

@@ -36,7 +36,7 @@ def test_knobs_reach_the_model(name: str, knobs: str, tmp_path: Path) -> None:
         ("ddpm-digits --eta nan", "eta is nan"),
         ("ddpm-digits --label 10", "y must be whole numbers from 0 to 9."),
         ("ddpm-eight --guidance 1", "knows no classes"),
-        ("acgan-digits --label 10", "label is 10: it must be from 0 to 9."),
+        ("acgan-digits --y 10", "y must be whole numbers from 0 to 9."),
         ("dcgan-digits --truncation 0", "tau is 0"),
         ("dcgan-digits --given 1", "Its parameters: truncation."),
     ],
@@ -49,9 +49,12 @@ def test_what_is_refused(args: str, said: str, tmp_path: Path, capsys: pytest.Ca
 
 def test_truncated_samples_are_more_alike_and_of_the_class_asked_for() -> None:
     game: Any = weights.load("acgan-digits")
-    free, cut = (game.sample(200, seed=0, truncation=t, label=3).flatten(1) for t in (None, 0.3))
+    draws = torch.Generator()
+    free, cut = (
+        game.sample(200, y=3, generator=draws.manual_seed(0), truncation=t).flatten(1) for t in (None, 0.3)
+    )
     assert cut.var(0).sum() < 0.7 * free.var(0).sum()
     network = weights.load("cnn-digits")
     named = network.predict(cut.reshape(-1, 1, 8, 8)).argmax(1)  # type: ignore[operator]
     assert (named == 3).double().mean() > 0.6
-    assert torch.equal(cut, game.sample(200, seed=0, truncation=0.3, label=3).flatten(1))
+    assert torch.equal(cut, game.sample(200, y=3, generator=draws.manual_seed(0), truncation=0.3).flatten(1))

@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.diffusion.flow_matching import energy_distance, optimal_pairs
 from modules.latent import scores
 from modules.latent.collapse import ActiveUnits
@@ -72,7 +72,7 @@ def test_narrow_states_far_apart_are_those_of_differences() -> None:
     torch.testing.assert_close(found, due, rtol=1e-9, atol=1e-6)
 
 
-@pytest.mark.parametrize("rule", [scores.precision_recall, judges.precision_recall])
+@pytest.mark.parametrize("rule", [scores.precision_recall, metrics.precision_recall])
 def test_precision_and_recall_do_not_depend_on_the_place(rule) -> None:
     x, y = (torch.randint(-500, 501, (60, 3), generator=seeded(s)).float() for s in (0, 1))
     y = y + 300

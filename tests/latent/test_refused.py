@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from modules.adversarial.gan import GAN
-from modules.adversarial.truncation import kept, log10_kept
+from modules.adversarial.truncation import kept, log10_acceptance
 from modules.diffusion.flow_matching import FlowMatching
 from modules.flow.coupling import RealNVP
 from modules.latent.em import EMModel
@@ -96,9 +96,9 @@ def test_a_flow_answers_nothing_with_nothing_and_refuses_other_widths() -> None:
 
 
 def test_small_options_are_answered_or_refused() -> None:
-    assert log10_kept(0.0) == -math.inf and kept(0.0, 3) == 0.0
+    assert log10_acceptance(0.0) == -math.inf and kept(0.0, 3) == 0.0
     with pytest.raises(ValueError, match="tau is -1"):
-        log10_kept(-1.0)
+        log10_acceptance(-1.0)
     with pytest.raises(ValueError, match="prior is 'laplace'"):
         GAN(prior="laplace")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="flatten images first"):

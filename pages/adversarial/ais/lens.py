@@ -79,28 +79,28 @@ def brute_force(
 ) -> tuple[list[float], list[float]]:
     """log Z_β and its standard error of a `crowd`, at each β."""
     fits = ais.log_likelihood(lambda known: known, x[None], made[:, None], sd)  # (MANY, 1)
-    found = [ais.estimated(beta * fits.double()) for beta in betas]
+    found = [ais.estimate(beta * fits.double()) for beta in betas]
     return [float(value) for value, _ in found], [float(error) for _, error in found]
 
 
 def run(model: GAN, x: float, y: float, sd: float, chains: int, count: int, seed: int) -> Run:
     """AIS at a point."""
     generator, at = torch.Generator().manual_seed(seed), point(x, y)
-    rungs = list(
+    path = list(
         ais.anneal(model.decode, at[None], model.latent_dim, sd, chains=chains, count=count, step=STEP,
                    steps=STEPS, generator=generator)
     )  # fmt: skip
     with torch.no_grad():
-        made = torch.stack([model.decode(rung.z[:, 0]) for rung in rungs])
-        plain, plain_error = ais.estimated(ais.log_likelihood(model.decode, at[None], rungs[0].z, sd))
-    found = [ais.estimated(rung.weights) for rung in rungs]
-    betas = [rung.beta for rung in rungs]
+        made = torch.stack([model.decode(step.z[:, 0]) for step in path])
+        plain, plain_error = ais.estimate(ais.log_likelihood(model.decode, at[None], path[0].z, sd))
+    found = [ais.estimate(step.log_weights) for step in path]
+    betas = [step.beta for step in path]
     brute, brute_error = brute_force(crowd(model), at, sd, betas)
-    moved = [rung.moved for rung in rungs if rung.moved is not None]
+    moved = [step.acceptance for step in path if step.acceptance is not None]
     return Run(
         betas, made, [float(v) for v, _ in found], [float(e) for _, e in found], brute, brute_error,
         float(plain), float(plain_error), sum(moved) / len(moved) if moved else None,
-        float(rungs[-1].weights.softmax(0).max()),
+        float(path[-1].log_weights.softmax(0).max()),
     )  # fmt: skip
 
 

@@ -59,4 +59,4 @@ with stage.below:
         """,
         shows=[found.log_z[-1], found.error[-1], found.brute[-1]],
     )
-    ui.source(ais.anneal, ais.move, ais.estimated, references=ROOM.references)
+    ui.source(ais.anneal, ais.hmc_step, ais.estimate, references=ROOM.references)

@@ -26,7 +26,7 @@ from torch import Tensor
 from lab import weights
 from lab.experiments import ZOO
 from lab.lenses import generated, stock
-from modules.adversarial.judges import nearest_pairs
+from modules.adversarial.metrics import nearest_pairs
 from pages.adversarial.birthday.room import KNOWN, REAL, THRESHOLDS
 
 DRAWS, DEALS = 400, 200

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.lenses import generated
 from lab.lenses.machine import sample_of
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from pages.adversarial.birthday import figures, lens
 from pages.adversarial.birthday.room import KNOWN, REAL, ROOM
 
@@ -67,4 +67,4 @@ with stage.below:
         """,
         shows=[one.pairs, float(one.measured[99]), float(lens.probability(now.support)[-1])],
     )
-    ui.source(judges.duplicate_probability, judges.nearest_pairs, lens.dealt, references=ROOM.references)
+    ui.source(metrics.duplicate_probability, metrics.nearest_pairs, lens.dealt, references=ROOM.references)

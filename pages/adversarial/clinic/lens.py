@@ -18,7 +18,7 @@ from lab.lenses.games import CURES, FAILURES, TRICKS, network, playing
 from lab.lenses.training import watch
 from lab.seeding import seeded
 from modules.adversarial.gan import GAN
-from modules.adversarial.judges import ModeCoverage
+from modules.adversarial.metrics import ModeCoverage
 from pages.adversarial.clinic.room import NOTHING
 
 HELP = CURES | TRICKS
@@ -117,8 +117,8 @@ def look(model: GAN, name: str, done: int) -> Look:
         done,
         made[:SHOWN],
         seen.count / SAMPLES,
-        float(seen.of("quality")),
-        float(seen.of("kl")),
+        float(seen.value("quality")),
+        float(seen.value("kl")),
     )
 
 

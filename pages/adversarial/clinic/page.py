@@ -2,9 +2,9 @@
 
 from lab import ui
 from lab.lenses import games
-from modules.adversarial.diversity import MinibatchStd, packed
-from modules.adversarial.judges import ModeCoverage
+from modules.adversarial.diversity import MinibatchStd, pack_examples
 from modules.adversarial.madgan import MADGAN
+from modules.adversarial.metrics import ModeCoverage
 from modules.adversarial.tricks import TrickGAN
 from modules.adversarial.veegan import VEEGAN
 from pages.adversarial.clinic import figures, lens
@@ -74,11 +74,11 @@ with stage.below:
     )
     ui.source(
         MinibatchStd,
-        packed,
+        pack_examples,
         TrickGAN,
         MADGAN,
         VEEGAN,
-        ModeCoverage.of,
+        ModeCoverage.value,
         games.playing,
         references=ROOM.references,
     )

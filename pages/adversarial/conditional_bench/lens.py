@@ -72,8 +72,8 @@ def fits(entry: Experiment) -> bool:
     those that are found."""
     kinds = surfaces.is_a(entry, ConditionalGAN) or (
         surfaces.is_a(entry, InfoGAN)
-        and surfaces.option(entry, "codes") == CLASSES
-        and surfaces.option(entry, "numbers") >= 2
+        and surfaces.option(entry, "categories") == CLASSES
+        and surfaces.option(entry, "continuous") >= 2
     )
     return kinds and any(generated.makes_digits(entry, side) for side in EACH)
 
@@ -131,7 +131,7 @@ def named(network: Any, x: Tensor) -> Tensor:
 def made(model: Any, z: Tensor, classes: Tensor, share: float, target: int) -> Tensor:
     """g(z, c) of a conditional model at the mixed class, (N, H, H)."""
     c = (1 - share) * F.one_hot(classes, CLASSES) + share * F.one_hot(torch.tensor(target), CLASSES)
-    return torch.as_tensor(model.shown(model.maker()(torch.cat([z, c.to(z)], 1)))[:, 0])
+    return torch.as_tensor(model.postprocess(model.ema_generator()(torch.cat([z, c.to(z)], 1)))[:, 0])
 
 
 @torch.no_grad()
@@ -139,8 +139,8 @@ def coded(model: InfoGAN, z: Tensor, codes: Tensor, turned: int, value: float) -
     """g(z, c₁, c₂, c₃) of an InfoGAN with number `turned`, 0 or 1, at `value`: (N, H, H)."""
     z = z.clone()
     k = model.latent_dim
-    z[:, k : k + model.codes] = F.one_hot(codes, model.codes).to(z)
-    z[:, k + model.codes + turned] = value
+    z[:, k : k + model.categories] = F.one_hot(codes, model.categories).to(z)
+    z[:, k + model.categories + turned] = value
     return model.decode(z)[:, 0]
 
 
@@ -179,7 +179,7 @@ def numbers_read(model: InfoGAN, count: int = 1000, seed: int = 0) -> Tensor:
     z = model.noise(count, torch.Generator().manual_seed(seed))
     with torch.no_grad():
         x = model.decode(z)[:, 0]
-    c2, c3 = z[:, model.latent_dim + model.codes :].T[:2]
+    c2, c3 = z[:, model.latent_dim + model.categories :].T[:2]
     return torch.corrcoef(torch.stack([c2, c3, slants(x), x.mean((1, 2))]))[:2, 2:]
 
 

@@ -24,7 +24,7 @@ from datamodules import points
 from lab.lenses import plane
 from lab.lenses.training import watch
 from lab.seeding import seeded
-from modules.adversarial.gan import Judge
+from modules.adversarial.gan import Discriminator
 from modules.adversarial.losses import clip_weights, gradient_norms, gradient_penalty, with_spectral_norm
 from modules.adversarial.transport import assignment
 from pages.adversarial.critic.room import CLIP, COORDINATE, LINES, ONE, PENALTY, RING, SPECTRAL
@@ -79,7 +79,7 @@ def between(rule: str, generator: torch.Generator) -> Tensor | None:
     return torch.rand(COUNT, *([2] if rule == COORDINATE else []), generator=generator)
 
 
-def penalty(critic: Judge, x: Tensor, made: Tensor, rule: str, generator: torch.Generator) -> Tensor:
+def penalty(critic: Discriminator, x: Tensor, made: Tensor, rule: str, generator: torch.Generator) -> Tensor:
     """Mean (‖∇f‖ − 1)² at points between random pairs of both clouds, by the rule for ε."""
     made = made[torch.randperm(COUNT, generator=generator)]
     epsilon = between(rule, generator)
@@ -89,7 +89,7 @@ def penalty(critic: Judge, x: Tensor, made: Tensor, rule: str, generator: torch.
     return gradient_penalty(critic, x, made, epsilon)
 
 
-def held(critic: Judge, hold: str) -> nn.Module:
+def held(critic: Discriminator, hold: str) -> nn.Module:
     """The critic, its layers divided by their largest singular values where that holds it."""
     return with_spectral_norm(critic) if hold == SPECTRAL else critic
 
@@ -106,7 +106,7 @@ def learning(
 ) -> Iterator[tuple[int, Look]]:
     """A critic as it learns: steps done, and a look; `amount` is λ, or the bound of clipped weights."""
     x, made = clouds(cloud, distance)
-    critic: Any = seeded(lambda: held(Judge(2, HIDDEN, 1, False, False), hold), seed)
+    critic: Any = seeded(lambda: held(Discriminator(2, HIDDEN, 1, False, False), hold), seed)
     optimizer = torch.optim.Adam(critic.parameters(), lr=RATE, betas=(0.0, 0.9), fused=True)
     generator = torch.Generator().manual_seed(seed)
     every = max(1, steps // LOOKS)
@@ -126,14 +126,14 @@ def learning(
             yield done, look(critic, x, made, done)
 
 
-def moved(critic: Judge, made: Tensor) -> Tensor:
+def moved(critic: Discriminator, made: Tensor) -> Tensor:
     """Every made point a step up the critic's slope: a generator whose weights are its points."""
     at = made.clone().requires_grad_()
     (slope,) = torch.autograd.grad(critic(at).sum(), at)
     return made + MOVE * slope
 
 
-def look(critic: Judge, x: Tensor, made: Tensor, done: int) -> Look:
+def look(critic: Discriminator, x: Tensor, made: Tensor, done: int) -> Look:
     """The critic over the plane, its value, and W₁; a spectral norm's power iteration stands still."""
     critic.eval()
     grid = plane.corners(REACH, SIDE, torch.float32).flatten(0, 1)

@@ -54,10 +54,10 @@ def trip(model: CycleGAN, digit: Tensor, way: str) -> Trip:
     a, b = digit[None, None], outline(digit)[None, None]
     if way == OUTLINES:
         made = model.translate(a)
-        around, said = model.translate_back(made), model.judge_b(2 * made - 1)
+        around, said = model.translate_back(made), model.discriminator_b(2 * made - 1)
         return Trip(digit, made[0, 0], around[0, 0], b[0, 0], said[0, 0])
     made = model.translate_back(b)
-    around, said = model.translate(made), model.judge_a(2 * made - 1)
+    around, said = model.translate(made), model.discriminator_a(2 * made - 1)
     return Trip(b[0, 0], made[0, 0], around[0, 0], digit, said[0, 0])
 
 

@@ -87,4 +87,4 @@ with stage.below:
         """,
         shows=[number for trip in trips.values() for number in (trip.cycle, trip.to_partner)],
     )
-    ui.source(CycleGAN.generator_loss, lens.trip, references=ROOM.references)
+    ui.source(CycleGAN.g_loss, lens.trip, references=ROOM.references)

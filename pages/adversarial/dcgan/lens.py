@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from lab.lenses.recipe import width
-from modules.adversarial.dcgan import DCGAN, ConvJudge, generator_of
+from modules.adversarial.dcgan import DCGAN, ConvDiscriminator, conv_generator
 from pages.adversarial.dcgan.room import MADE
 
 WIDTHS = (1024, 512, 256, 128)  # maps, from 4 × 4 to 32 × 32: only the first number is printed
@@ -48,17 +48,17 @@ class Row:
         return " × ".join(map(str, self.shape))
 
 
-def printed(kernel: int = 4) -> tuple[nn.Sequential, ConvJudge]:
+def printed(kernel: int = 4) -> tuple[nn.Sequential, ConvDiscriminator]:
     """Both networks of the text's figure, shapes alone: weights on no device, no biases beside batch norm."""
     with torch.device("meta"):
-        made = generator_of(100, (3, 64, 64), WIDTHS, kernel, bias=False)
-        return made, ConvJudge((3, 64, 64), WIDTHS[::-1], kernel, bias=False)
+        made = conv_generator(100, (3, 64, 64), WIDTHS, kernel, bias=False)
+        return made, ConvDiscriminator((3, 64, 64), WIDTHS[::-1], kernel, bias=False)
 
 
 def stages(network: Any) -> list[nn.Sequential]:
     """A network in parts: each begins with a layer that has weights, batch norms aside, in D with the rows
     and columns that it needs more."""
-    judging = isinstance(network, ConvJudge)
+    judging = isinstance(network, ConvDiscriminator)
     layers = [*network.trunk, network.head] if judging else [*network]
     learnt = [i for i, layer in enumerate(layers) if any(isinstance(m, LAYERS) for m in layer.modules())]
     starts = [i - (judging and isinstance(layers[i - 1], nn.ZeroPad2d)) for i in learnt]
@@ -137,7 +137,7 @@ def look(game: DCGAN | None, player: str, seed: int) -> Look:
         k = 100
         shape: tuple[int, ...] = (3, 64, 64)
     else:
-        made, judge = game.maker(), game.discriminator  # type: ignore[assignment]
+        made, judge = game.ema_generator(), game.discriminator  # type: ignore[assignment]
         z = game.noise(1, torch.Generator().manual_seed(seed))
         k, shape = game.latent_dim, game.event_shape
     network, x = (made, z) if player == MADE else (judge, made(z))

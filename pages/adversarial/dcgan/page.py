@@ -164,4 +164,4 @@ with stage.below:
         """,
         shows=shows,
     )
-    ui.source(dcgan.generator_of, dcgan.ConvJudge, references=ROOM.references)
+    ui.source(dcgan.conv_generator, dcgan.ConvDiscriminator, references=ROOM.references)

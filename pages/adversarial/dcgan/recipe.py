@@ -14,7 +14,7 @@ from lab.lenses.games import moves
 from lab.lenses.recipe import BATCH, PLAIN, SWITCHES, digits
 from lab.lenses.training import watch
 from modules.adversarial.dcgan import DCGAN
-from modules.adversarial.judges import frechet
+from modules.adversarial.metrics import frechet
 from pages.adversarial.dcgan.one_number import SHEET
 
 LOOKS, MEASURED = 20, 500

@@ -5,7 +5,7 @@ from lab.figures.plane_games import board
 from lab.lenses import games
 from lab.lenses.plane_games import SHOWN, Look, modes_of
 from modules.adversarial import losses
-from modules.adversarial.game import Game
+from modules.adversarial.base import BaseGAN
 from pages.adversarial.gan_bench import figures, lens
 from pages.adversarial.gan_bench.room import QUICK, ROOM
 
@@ -102,4 +102,4 @@ with stage.below:
         """,
         shows=[end.w1, looks[0].w1],
     )
-    ui.source(Game.turns, losses.GameLoss, games.playing, references=ROOM.references)
+    ui.source(BaseGAN.updates, losses.GANLoss, games.playing, references=ROOM.references)

@@ -17,7 +17,7 @@ from lab.lenses.recipe import digits
 from lab.seeding import seeded
 from modules.adversarial.growing import ProgressiveGAN, halve, up
 from modules.adversarial.growing import fade as fading
-from modules.adversarial.judges import frechet
+from modules.adversarial.metrics import frechet
 from modules.adversarial.stylegan import FIRST
 from pages.adversarial.growing.room import ALPHAS
 
@@ -59,7 +59,7 @@ class Fade:
 def fade(game: ProgressiveGAN, seed: int, side: int) -> Fade:
     """A trained game's fade to pictures of this side, at draws of one seed."""
     z = game.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, judge, level = game.maker(), game.discriminator, sides(game).index(side)
+    made, judge, level = game.ema_generator(), game.discriminator, sides(game).index(side)
     small = at(made, level - 1, 1.0)(z)
     old, new = at(made, level, 0.0).ways(z)  # all that lies between is made of these two
     grown = [fading(old, new, alpha).tanh() for alpha in ALPHAS]
@@ -178,7 +178,7 @@ def playing(phase: int, seed: int) -> Iterator[tuple[float, list[Look]]]:
             x = model.decode(z)
         if done == phase:
             small = halve(x)  # of doubled pixels: the picture itself
-        level, alpha = model.stage()
+        level, alpha = model.schedule_position()
         kept = None if small is None else correlation(halve(x), small)
         distance = float(frechet(x.flatten(1), held.flatten(1)))
         looks = [*looks, Look(done, level, alpha, x[:SHEET, 0], distance, kept)]

@@ -53,7 +53,7 @@ def places(levels: int) -> list[float]:
 def through(game: ProgressiveGAN, seed: int) -> Levels:
     """All levels of a trained game, at draws of one seed."""
     z = game.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, last = game.maker(), game.levels - 1
+    made, last = game.ema_generator(), game.levels - 1
     seen = [inked(at(made, 0, 1.0)(z))]
     for level in range(1, last + 1):
         old, new = at(made, level, 0.0).ways(z)  # a fade is made of these two

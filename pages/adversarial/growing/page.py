@@ -161,4 +161,6 @@ with stage.below:
         """,
         shows=shows,
     )
-    ui.source(growing.fade, growing.GrowingGenerator, growing.GrowingJudge, references=ROOM.references)
+    ui.source(
+        growing.fade, growing.GrowingGenerator, growing.GrowingDiscriminator, references=ROOM.references
+    )

@@ -81,7 +81,7 @@ def run(model: StyleGAN, space: Space) -> Callable[[Any, Tensor], Tensor]:
     def make(network: Any, code: Tensor) -> Tensor:
         code = network.mapping(code) if space == "Z" else code
         styles = code if space == "W+" else code[:, None].expand(-1, count, -1)
-        return model.shown(network.synthesise(styles, code.new_zeros(len(code), model.noise_dim)))
+        return model.postprocess(network.synthesise(styles, code.new_zeros(len(code), model.noise_dim)))
 
     return make
 
@@ -161,7 +161,7 @@ def direction(model: StyleGAN, space: Space, edit: str) -> Tensor:
     """A step of codes (K,) for one standard deviation of a quantity."""
     drawn = fitted(model)
     values = QUANTITIES[edit](drawn.pictures)
-    return inversion.direction(drawn.codes(space), values) * values.std()
+    return inversion.code_direction(drawn.codes(space), values) * values.std()
 
 
 @torch.no_grad()

@@ -133,7 +133,7 @@ def known(network: Classifier) -> Known:
 def drawing(
     network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int
 ) -> Iterator[tuple[float, Drawn]]:
-    """Of a generator, or of held-out digits by their name, hop by hop where there are any: the share done,
+    """Of a generator, or of held-out digits by their name, step by step where there are any: the share done,
     and what is drawn so far."""
     if model_card is None:
         yield 1.0, Drawn(network, known(network), verdicts.drawn_by(model, seed))

@@ -6,7 +6,7 @@ from lab import ui
 from lab.figures import sheets
 from lab.lenses import generated, stock, verdicts
 from lab.lenses.machine import sample_of
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from pages.adversarial.judge import figures, lens, words
 from pages.adversarial.judge.room import LARGE, NOTHING, REAL, REAL_MNIST, ROOM, SHARES, SHELF, SHELF_MNIST
 
@@ -110,4 +110,4 @@ with stage.below:
         """,
         shows=[one.precision, one.recall, one.frechet, one.score],
     )
-    ui.source(judges.precision_recall, judges.frechet, judges.inception_score, references=ROOM.references)
+    ui.source(metrics.precision_recall, metrics.frechet, metrics.inception_score, references=ROOM.references)

@@ -140,11 +140,11 @@ class Cut:
 def cut(model: Any, network: Any, reference: Tensor | verdicts.Known, tau: float, seed: int) -> Cut:
     """What the judge says of draws cut off at τ."""
     generator = torch.Generator().manual_seed(seed)
-    draw = truncation.truncated(verdicts.DRAWN, model.latent_dim, tau, generator)
+    draw = truncation.truncated_normal(verdicts.DRAWN, model.latent_dim, tau, generator)
     x = latent.decoded(model, draw.z)
-    whole = truncation.whole_vectors(verdicts.DRAWN, model.latent_dim, tau, MOST, generator)
+    whole = truncation.rejection_sample(verdicts.DRAWN, model.latent_dim, tau, MOST, generator)
     verdict = verdicts.judge(network, reference, (x > verdicts.CUT).float(), 3)
-    return Cut(tau, x[:SHEET], verdict, draw.drawn, len(whole.z))
+    return Cut(tau, x[:SHEET], verdict, draw.num_draws, len(whole.z))
 
 
 def floor(network: Any) -> verdicts.Verdict:
@@ -164,7 +164,7 @@ def cut_captions(seen: Sequence[Cut], k: int) -> list[str]:
     """A sentence for every τ."""
     said = []
     for c in seen:
-        power = truncation.log10_kept(c.tau, k)
+        power = truncation.log10_acceptance(c.tau, k)
         whole = f"{10**power:.2g}" if power > -4 else f"10^{power:.1f}"
         said.append(
             f"τ = {c.tau:g}: precision {c.verdict.precision:.2f}, recall {c.verdict.recall:.2f}. {c.drawn:,} "
@@ -177,9 +177,10 @@ def cut_captions(seen: Sequence[Cut], k: int) -> list[str]:
 def cut_equations(k: int) -> list[str]:
     """The share that is kept, of numbers and of vectors, LaTeX."""
     return [
-        rf"P(|z_k|\le {tau:g})=\mathrm{{erf}}\tfrac{{{tau:g}}}{{\sqrt 2}}={truncation.kept(tau):.4f},\quad "
-        rf"P^{{{k}}}=10^{{{truncation.log10_kept(tau, k):.2f}}},\quad "
-        rf"\mathrm{{sd}}={truncation.remaining_sd(tau):.4f}"
+        rf"P(|z_k|\le {tau:g})=\mathrm{{erf}}\tfrac{{{tau:g}}}{{\sqrt 2}}={truncation.acceptance(tau):.4f},"
+        r"\quad "
+        rf"P^{{{k}}}=10^{{{truncation.log10_acceptance(tau, k):.2f}}},\quad "
+        rf"\mathrm{{sd}}={truncation.truncated_sd(tau):.4f}"
         for tau in TAUS
     ]
 

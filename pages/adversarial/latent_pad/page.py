@@ -148,4 +148,4 @@ with stage.below:
             """,
             shows=[cut.verdict.precision, cut.verdict.recall, cut.drawn],
         )
-        ui.source(truncation.truncated, truncation.remaining_sd, references=ROOM.references)
+        ui.source(truncation.truncated_normal, truncation.truncated_sd, references=ROOM.references)

@@ -24,10 +24,10 @@ from lab.lenses import games, plane_games, recorded, rewind
 from lab.lenses.ink import Distribution
 from lab.lenses.plane_games import ARROWS, REACH, SHOWN, Look
 from lab.seeding import seeded
+from modules.adversarial.alternating import Update
 from modules.adversarial.divergences import LOG2, jensen_shannon
 from modules.adversarial.gan import GAN
 from modules.adversarial.losses import LOSSES, Saturating
-from modules.adversarial.players import Turn
 from pages.adversarial.live_gan.room import FIRST, MOST, OWN, TURNS, WITHIN
 
 CELLS = 46  # of the histogram, a side
@@ -95,24 +95,24 @@ class GameRecipe:
         rewind.set_rate(optimizers["discriminator"], knobs["d_rate"])
         games.take(self.round(model, knobs, generator), model.players(), optimizers)
 
-    def round(self, model: GAN, knobs: Mapping[str, float], generator: torch.Generator) -> Iterator[Turn]:
+    def round(self, model: GAN, knobs: Mapping[str, float], generator: torch.Generator) -> Iterator[Update]:
         x = split(self.law, 1)
 
         def batch() -> Tensor:
             return x[torch.randint(len(x), (int(knobs["batch"]),), generator=generator)]
 
         for _ in range(int(knobs["d"])):
-            yield from model.turn_of_discriminator(batch(), generator)
+            yield from model.update_discriminator(batch(), generator)
         for _ in range(int(knobs["g"])):
-            yield from model.turn_of_generator(batch(), generator)
+            yield from model.update_generator(batch(), generator)
 
     def look(self, model: GAN, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
         """made, surface (a byte a place), arrows, w1, modes, quality as of the bench's `Look`; losses (2,) of
         D and G on new points; js, of the histograms. NaN where the game has run away."""
         x = split(self.law, 3)
         made = model.generator(model.noise(DRAWN, torch.Generator().manual_seed(self.seed)))
-        real, fake = model.judge(x), model.judge(made[: len(x)])
-        losses = torch.stack([model.game.discriminator(real, fake), model.game.generator(fake, real)])
+        real, fake = model.discriminate(x), model.discriminate(made[: len(x)])
+        losses = torch.stack([model.gan_loss.discriminator(real, fake), model.gan_loss.generator(fake, real)])
         if not (made.isfinite().all() and losses.isfinite().all()):
             return ruined()
         with torch.enable_grad():  # the arrows are a slope

@@ -4,8 +4,8 @@ from lab import ui
 from lab.figures import plane_games
 from lab.lenses.plane_games import SHOWN, modes_of
 from lab.lenses.rewind import Run, spell
+from modules.adversarial.base import BaseGAN
 from modules.adversarial.divergences import jensen_shannon
-from modules.adversarial.game import Game
 from pages.adversarial.live_gan import figures, lens, words
 from pages.adversarial.live_gan.room import MOST, ROOM, WITHIN
 
@@ -122,4 +122,4 @@ with stage.below:
         """,
         shows=[*frame["losses"], frame["js"], frame["w1"]],
     )
-    ui.source(lens.GameRecipe, Game.turns, jensen_shannon, Run.train, references=ROOM.references)
+    ui.source(lens.GameRecipe, BaseGAN.updates, jensen_shannon, Run.train, references=ROOM.references)

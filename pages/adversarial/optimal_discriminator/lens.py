@@ -22,7 +22,7 @@ from modules.adversarial.divergences import (
     jensen_shannon_parts,
     optimal_discriminator,
 )
-from modules.adversarial.gan import Judge
+from modules.adversarial.gan import Discriminator
 from pages.adversarial.optimal_discriminator.room import HILLS
 
 LOW, HIGH, CELLS = -12.0, 18.0, 3001
@@ -30,7 +30,7 @@ SHOWN = slice(500, 2901, 8)  # x from −7 to 17
 FRAMES = [0, 1, 2, 4, 7, 11, 16, 23, 32, 45, 62, 85, 115, 155, 210, 280, 370, 480, 600]  # steps
 EXAMPLES = 2000  # of each law
 WIDTH = 0.06  # of the cells in whose middles D sees them: far below what it can tell apart
-LEAK = 0.2  # of a Judge's leaky ReLUs
+LEAK = 0.2  # of a `Discriminator`'s leaky ReLUs
 OPTIONS = ["below 0.05", "0.05 to 0.3", "above 0.3"]
 
 
@@ -145,7 +145,9 @@ def train(pair: Pair, x: Tensor, hidden: int, rate: float, seed: int) -> Tensor:
     places, p, q = counted(
         pair.sample(pair.data_weight, EXAMPLES, generator), pair.sample(pair.weight, EXAMPLES, generator)
     )
-    judge = seeded(lambda: Judge(1, [hidden, hidden], pack=1, minibatch_std=False, energy=False), seed)
+    judge = seeded(
+        lambda: Discriminator(1, [hidden, hidden], pack=1, minibatch_std=False, energy=False), seed
+    )
     optimizer = torch.optim.Adam(judge.parameters(), lr=rate, fused=True)
     theta, seen = list(judge.parameters()), []
     for step in range(FRAMES[-1] + 1):
@@ -160,7 +162,7 @@ def train(pair: Pair, x: Tensor, hidden: int, rate: float, seed: int) -> Tensor:
 
 @torch.no_grad()
 def gradients(theta: Sequence[Tensor], x: Tensor, p: Tensor, q: Tensor) -> list[Tensor]:
-    """∇_θ of `value` for a `Judge` of two hidden layers, at places x (C, 1) with shares (C,).
+    """∇_θ of `value` for a `Discriminator` of two hidden layers, at places x (C, 1) with shares (C,).
 
     Written out, from dL/df = (p + q) D − p down: for so few numbers autograd takes three times as long.
     """

@@ -50,7 +50,7 @@ def crossed(model: StyleGAN, first: Tensor, second: Tensor, crossing: int) -> Te
             h = h.repeat_interleave(len(second), 0)
         w = first[:, at] if at < crossing else second[:, at].repeat(len(first), 1)
         h = layer(h, w, h.new_zeros(1))
-    made = model.shown(network.colour(h).tanh())[:, 0].unflatten(0, (len(first), -1))
+    made = model.postprocess(network.colour(h).tanh())[:, 0].unflatten(0, (len(first), -1))
     return made.expand(-1, len(second), -1, -1)
 
 

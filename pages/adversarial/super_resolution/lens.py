@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import drawing
-from modules.adversarial.super_resolution import SuperResolution, bicubic, psnr, smaller
+from modules.adversarial.super_resolution import SuperResolution, bicubic, downsample, psnr
 from modules.adversarial.translation import gradient_energy
 from pages.adversarial.super_resolution.room import STEPS
 
@@ -60,7 +60,7 @@ def look(model: SuperResolution, digit: Tensor) -> Look:
     if not bool(digit.any()):
         raise UserError("There is no ink: draw something to be made small and large again.")
     x = digit[None, None]
-    low = smaller(x, model.factor)
+    low = downsample(x, model.factor)
     blends = torch.cat([model.enlarge(low, blend) for blend in weights_between()])
     cubic, real = bicubic(low, model.factor), gradient_energy(x)
     return Look(

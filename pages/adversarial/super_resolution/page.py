@@ -85,4 +85,4 @@ with stage.below:
         """,
         shows=[p[0], p[-1], s[0], s[-1]],
     )
-    ui.source(SRResNet, SuperResolution.generator_loss, lens.look, references=ROOM.references)
+    ui.source(SRResNet, SuperResolution.g_loss, lens.look, references=ROOM.references)

@@ -1,7 +1,7 @@
 """The smallest game: noise that is shifted, against a logistic regression, round by round."""
 
 from lab import ui
-from modules.adversarial.game import Game
+from modules.adversarial.base import BaseGAN
 from modules.adversarial.losses import NonSaturating, Saturating
 from modules.adversarial.toy import ToyGAN
 from pages.adversarial.toy_gan import figures, lens
@@ -60,4 +60,4 @@ with stage.below:
         """.replace("Rules(", "lens.Rules("),
         shows=[float(course.theta[film.at]), *course.phi[film.at].tolist()],
     )
-    ui.source(Saturating, NonSaturating, Game.turns, ToyGAN, lens.play, references=ROOM.references)
+    ui.source(Saturating, NonSaturating, BaseGAN.updates, ToyGAN, lens.play, references=ROOM.references)

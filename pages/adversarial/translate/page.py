@@ -5,7 +5,7 @@ from dataclasses import replace
 from lab import ui
 from lab.figures.moving import turning
 from lab.ui.controls.drawing import inked
-from modules.adversarial.translation import Pix2Pix, patch_judge
+from modules.adversarial.translation import Pix2Pix, patch_discriminator
 from pages.adversarial.translate import figures, lens
 from pages.adversarial.translate.room import DISTANCE, GAME, JUDGED, PHASES, ROOM, TRUE, VERDICT
 
@@ -96,4 +96,4 @@ with stage.below:
         """,
         shows=[*averages.values(), mean],
     )
-    ui.source(Pix2Pix.generator_loss, patch_judge, lens.look, references=ROOM.references)
+    ui.source(Pix2Pix.g_loss, patch_discriminator, lens.look, references=ROOM.references)

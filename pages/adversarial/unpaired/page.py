@@ -70,4 +70,4 @@ with stage.below:
         """,
         shows=[float(x[film.at]) for x in (found.law, found.cycle, found.before, found.identity)],
     )
-    ui.source(CycleGAN.generator_loss, History.swap, lens.look, references=ROOM.references)
+    ui.source(CycleGAN.g_loss, History.swap, lens.look, references=ROOM.references)

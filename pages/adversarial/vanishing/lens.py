@@ -22,10 +22,10 @@ from torch import Tensor, nn
 from lab.lenses import stock
 from lab.lenses.games import RATE, network, playing
 from lab.seeding import seeded
-from modules.adversarial.gan import GAN, Judge
-from modules.adversarial.losses import GameLoss, NonSaturating, Saturating, Wasserstein, gradient_penalty
+from modules.adversarial.gan import GAN, Discriminator
+from modules.adversarial.losses import GANLoss, NonSaturating, Saturating, Wasserstein, gradient_penalty
 
-LOSSES: dict[str, GameLoss] = {
+LOSSES: dict[str, GANLoss] = {
     "saturating": Saturating(),
     "non-saturating": NonSaturating(),
     "critic": Wasserstein(),
@@ -58,7 +58,7 @@ def digits() -> Tensor:
 
 
 def gradient_norm(
-    generator: nn.Module, judge: nn.Module, loss: GameLoss, z: Tensor, noise: Tensor | float = 0.0
+    generator: nn.Module, judge: nn.Module, loss: GANLoss, z: Tensor, noise: Tensor | float = 0.0
 ) -> float:
     """‖∇_θ L‖ of the mean over z (B, K), over all weights of the generator."""
     of_fake = judge(generator(z) + noise)
@@ -105,7 +105,7 @@ def alone(
     """D of a game and a new critic of the same size go on against a generator that stands still."""
     generator = torch.Generator().manual_seed(seed + 1)
     dims = x[0].numel()
-    critic = seeded(lambda: Judge(dims, [width, width], 1, False, False), seed + 1)
+    critic = seeded(lambda: Discriminator(dims, [width, width], 1, False, False), seed + 1)
     judges = {"D": model.discriminator, "critic": critic}
     optimizers = {
         name: torch.optim.Adam(judge.parameters(), lr=RATE, betas=(0.5, 0.999), fused=True)

@@ -7,7 +7,7 @@ import torch
 from scipy.linalg import sqrtm
 from torch import Tensor
 
-from modules.adversarial import judges
+from modules.adversarial import metrics
 from modules.adversarial.transport import assignment
 from modules.diffusion.bound import log_normal
 from modules.diffusion.exact import Mixture
@@ -32,10 +32,10 @@ def test_inception_score_of_known_tables() -> None:
         (one_hot, 10), (torch.full((7, 10), 0.1, dtype=torch.float64), 1), (one_hot[[3, 3, 3]], 1),
         (one_hot[:5], 5), (peaks, 5.799546), (rows, 1.333955), (one_hot.repeat(10, 1), 10),
     ):  # fmt: skip
-        assert judges.inception_score(table).item() == pytest.approx(expected, abs=1e-6)
+        assert metrics.inception_score(table).item() == pytest.approx(expected, abs=1e-6)
     mean = rows.mean(0)
     other = (rows * (rows / mean).log()).sum(1).mean().exp()
-    assert judges.inception_score(rows).item() == pytest.approx(other.item(), abs=1e-12)
+    assert metrics.inception_score(rows).item() == pytest.approx(other.item(), abs=1e-12)
 
 
 # --- Fréchet ------------------------------------------------------------------------------------------
@@ -45,33 +45,33 @@ MOMENTS = f64(0, 0), f64(2, 0.5, 0.5, 1).view(2, 2), f64(1, 2), f64(1, -0.3, -0.
 
 def test_frechet_distance_of_known_moments() -> None:
     m1, s1, m2, s2 = MOMENTS
-    value = judges.frechet_distance(m1, s1, m2, s2).item()
+    value = metrics.frechet_distance(m1, s1, m2, s2).item()
     assert value == pytest.approx(5.575426, abs=1e-6)
-    assert judges.frechet_distance(m2, s2, m1, s1).item() == pytest.approx(value, abs=1e-12)
+    assert metrics.frechet_distance(m2, s2, m1, s1).item() == pytest.approx(value, abs=1e-12)
     by_scipy = 5 + s1.trace() + s2.trace() - 2 * torch.from_numpy(sqrtm((s1 @ s2).numpy()).real).trace()
     assert value == pytest.approx(by_scipy.item(), abs=1e-9)
-    assert judges.frechet_distance(m1, s1, m1, s1).item() == pytest.approx(0, abs=1e-12)
-    line = judges.frechet_distance(f64(0), f64(1)[None], f64(0), f64(16)[None])
+    assert metrics.frechet_distance(m1, s1, m1, s1).item() == pytest.approx(0, abs=1e-12)
+    line = metrics.frechet_distance(f64(0), f64(1)[None], f64(0), f64(16)[None])
     assert line.item() == pytest.approx(9)
-    singular = judges.frechet(normal(5, 8), normal(5, 8, seed=1))
+    singular = metrics.frechet(normal(5, 8), normal(5, 8, seed=1))
     assert singular.isfinite() and singular > 0
 
 
 def test_torchmetrics_has_the_same_frechet_distance() -> None:
     x, y = normal(300, 6), 1.5 * normal(300, 6, seed=1) + 1
-    metric = judges.PixelFrechet(6)
+    metric = metrics.PixelFrechet(6)
     for part, other in zip(x.view(3, 100, 2, 3), y.view(3, 100, 2, 3), strict=True):
         metric.update(part, other)
-    assert metric.compute().item() == pytest.approx(judges.frechet(x, y).item(), rel=1e-6)
+    assert metric.compute().item() == pytest.approx(metrics.frechet(x, y).item(), rel=1e-6)
 
 
 def test_the_frechet_distance_of_samples_of_one_law_falls_as_one_over_n() -> None:
     values = {}
     for n, expected, sd in ((500, 4.39, 0.1), (1000, 2.17, 0.07), (5000, 0.435, 0.011)):
-        draws = [judges.frechet(normal(n, 64, seed=2 * s), normal(n, 64, seed=2 * s + 1)) for s in range(3)]
+        draws = [metrics.frechet(normal(n, 64, seed=2 * s), normal(n, 64, seed=2 * s + 1)) for s in range(3)]
         values[n] = torch.stack(draws).mean().item()
         assert values[n] == pytest.approx(expected, abs=4 * sd)
-    small = judges.frechet(normal(1000, 10), normal(1000, 10, seed=1)).item()
+    small = metrics.frechet(normal(1000, 10), normal(1000, 10, seed=1)).item()
     assert small == pytest.approx(0.069, abs=0.056)
 
 
@@ -80,12 +80,12 @@ def test_the_frechet_distance_of_samples_of_one_law_falls_as_one_over_n() -> Non
 
 def test_precision_is_of_samples_and_recall_of_data() -> None:
     data, samples = f64(0, 1, 2, 3)[:, None], f64(0.5, 10)[:, None]
-    assert [v.item() for v in judges.precision_recall(data, samples, 1)] == [0.5, 1.0]
-    assert [v.item() for v in judges.precision_recall(samples, data, 1)] == [1.0, 0.5]
-    assert [v.item() for v in judges.precision_recall(data, data, 1)] == [1.0, 1.0]
-    assert judges.radii(judges.distances(data, data), 2)[1].tolist() == [2, 1, 1, 2]
+    assert [v.item() for v in metrics.precision_recall(data, samples, 1)] == [0.5, 1.0]
+    assert [v.item() for v in metrics.precision_recall(samples, data, 1)] == [1.0, 0.5]
+    assert [v.item() for v in metrics.precision_recall(data, data, 1)] == [1.0, 1.0]
+    assert metrics.radii(metrics.distances(data, data), 2)[1].tolist() == [2, 1, 1, 2]
     with pytest.raises(ValueError, match="k is 2"):
-        judges.precision_recall(data, samples, 2)
+        metrics.precision_recall(data, samples, 2)
 
 
 def two_modes(n: int, seed: int, one: bool = False) -> Tensor:
@@ -102,7 +102,7 @@ def test_a_dropped_mode_lowers_recall_and_junk_precision() -> None:
         (two_modes(1000, 2), 0.978, 0.972), (two_modes(1000, 2, one=True), 0.978, 0.494),
         (junk, 0.489, 0.969),
     ):  # fmt: skip
-        found = judges.precision_recall(data, samples, 3)
+        found = metrics.precision_recall(data, samples, 3)
         assert [v.item() for v in found] == pytest.approx([precision, recall], abs=0.06)
 
 
@@ -111,14 +111,14 @@ def test_a_dropped_mode_lowers_recall_and_junk_precision() -> None:
 
 def test_the_birthday_test() -> None:
     for support, expected in ((115_260, 0.500001), (160_000, 0.392963), (400_000, 0.180914)):
-        assert judges.duplicate_probability(400, support) == pytest.approx(expected, abs=1e-6)
-    assert int(judges.largest_support(400)) == 115_260
-    assert judges.duplicate_probability(745, 400_000) >= 0.5 > judges.duplicate_probability(744, 400_000)
+        assert metrics.duplicate_probability(400, support) == pytest.approx(expected, abs=1e-6)
+    assert int(metrics.largest_support(400)) == 115_260
+    assert metrics.duplicate_probability(745, 400_000) >= 0.5 > metrics.duplicate_probability(744, 400_000)
     for support, n in ((100, 13), (365, 23), (1000, 38), (10_000, 119)):
-        assert judges.draws_until(support) == n
-    assert judges.duplicate_probability(23, 365) == pytest.approx(0.507297, abs=1e-6)
-    assert judges.duplicate_probability(38, 1000) == pytest.approx(0.509317, abs=1e-6)
-    assert judges.duplicate_probability(20, 10) == 1
+        assert metrics.draws_until(support) == n
+    assert metrics.duplicate_probability(23, 365) == pytest.approx(0.507297, abs=1e-6)
+    assert metrics.duplicate_probability(38, 1000) == pytest.approx(0.509317, abs=1e-6)
+    assert metrics.duplicate_probability(20, 10) == 1
     weights = torch.cat([torch.full((10,), 0.05), torch.full((990,), 0.5 / 990)]).double()
     assert (1 / weights.square().sum()).item() == pytest.approx(39.6, abs=0.05)
     draw = torch.Generator().manual_seed(0)
@@ -129,7 +129,7 @@ def test_the_birthday_test() -> None:
 
 def test_nearest_pairs_are_those_of_all_pairs() -> None:
     x = normal(30, 3)
-    places, distance = judges.nearest_pairs(x, 4)
+    places, distance = metrics.nearest_pairs(x, 4)
     every = torch.cdist(x, x).triu(1)
     every[every == 0] = math.inf
     best = every.flatten().sort()
@@ -172,7 +172,7 @@ RING = [[2 * math.cos(math.pi * k / 4), 2 * math.sin(math.pi * k / 4)] for k in 
 def measured(x: Tensor) -> list[float]:
     found = []
     for measure in ("modes", "quality", "kl"):
-        metric = judges.ModeCoverage(RING, 0.05, measure)  # type: ignore[arg-type]
+        metric = metrics.ModeCoverage(RING, 0.05, measure)  # type: ignore[arg-type]
         for part in x.split(1000):
             metric.update(part)
         found.append(metric.compute().item())
@@ -189,14 +189,14 @@ def test_modes_of_a_perfect_a_collapsed_and_a_blurred_sampler() -> None:
     assert modes == 1 and quality > 0.98 and divergence == pytest.approx(2.079442, abs=1e-6)
     modes, quality, divergence = measured(ring + 0.5 * noise)
     assert quality < 0.1 and divergence < 0.01
-    assert judges.missed_modes(8, 20) == pytest.approx(8 * 0.875**20)
+    assert metrics.missed_modes(8, 20) == pytest.approx(8 * 0.875**20)
     draw = torch.Generator().manual_seed(0)
     hit = torch.nn.functional.one_hot(torch.randint(8, (20_000, 20), generator=draw), 8).amax(1).sum(1)
-    assert (8 - hit.double()).mean().item() == pytest.approx(judges.missed_modes(8, 20), abs=0.03)
+    assert (8 - hit.double()).mean().item() == pytest.approx(metrics.missed_modes(8, 20), abs=0.03)
 
 
 def test_transport_is_the_assignment_of_the_first_examples() -> None:
-    metric, x, y = judges.Transport(most=30), normal(40, 2).float(), normal(40, 2, seed=1).float() + 1
+    metric, x, y = metrics.Wasserstein1(most=30), normal(40, 2).float(), normal(40, 2, seed=1).float() + 1
     for part, other in zip(x.split(8), y.split(8), strict=True):
         metric.update(part, other)
     assert metric.compute().item() == pytest.approx(assignment(x[:30], y[:30])[1].item(), rel=1e-6)
@@ -204,11 +204,11 @@ def test_transport_is_the_assignment_of_the_first_examples() -> None:
 
 def test_transport_of_what_several_processes_have_seen() -> None:
     """torchmetrics joins their lists to one tensor each; W₁ is that of all points."""
-    metric, x, y = judges.Transport(), normal(12, 2).float(), normal(12, 2, seed=1).float()
+    metric, x, y = metrics.Wasserstein1(), normal(12, 2).float(), normal(12, 2, seed=1).float()
     for part, other in zip(x.split(5), y.split(5), strict=True):
         metric.update(part, other)
     alone = metric.compute()
-    joined = judges.Transport()
+    joined = metrics.Wasserstein1()
     joined.data, joined.samples = x, y  # type: ignore[assignment]
     joined._update_count = 1
     torch.testing.assert_close(joined.compute(), alone)

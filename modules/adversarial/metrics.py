@@ -1,4 +1,4 @@
-r"""Judges of samples: how good are they, and how much of the data do they cover?
+r"""Metrics of samples: how good are they, and how much of the data do they cover?
 
     inception score   exp mean KL(p(y|x) ‖ p̄(y)) = exp(H(p̄) − mean H(p(y|x))), from 1 to the number of classes
     Fréchet           ‖μ₁ − μ₂‖² + tr(S₁ + S₂ − 2 (S₁S₂)^½), the squared 2-Wasserstein distance of Gaussians
@@ -58,7 +58,7 @@ def frechet_distance(mean: Tensor, covariance: Tensor, mean2: Tensor, covariance
 def frechet(x: Tensor, y: Tensor) -> Tensor:
     """`frechet_distance` of two samples' moments, (N, D) each, in float64.
 
-    Biased upwards by about 1/N: between two samples of one law it is not 0.
+    Biased upwards by about 1/N: between two samples of one distribution it is not 0.
     """
     x, y = x.double(), y.double()
     return frechet_distance(x.mean(0), torch.atleast_2d(x.T.cov()), y.mean(0), torch.atleast_2d(y.T.cov()))
@@ -71,12 +71,12 @@ def radii(distance: Tensor, k: int) -> Tensor:
 
 
 def share_within(distance: Tensor, radius: Tensor) -> Tensor:
-    """Share of points in at least one ball: distances to the centres (M, N), radii (k, N) -> (k,)."""
+    """BatchShard of points in at least one ball: distances to the centres (M, N), radii (k, N) -> (k,)."""
     return (distance <= radius[:, None]).any(2).double().mean(1)
 
 
 def precision_recall(data: Tensor, samples: Tensor, k: int = 3) -> tuple[Tensor, Tensor]:
-    """Share of samples in the data's manifold, and of data in the samples': balls reach to the k-th
+    """BatchShard of samples in the data's manifold, and of data in the samples': balls reach to the k-th
     neighbour."""
     of_data, of_samples = (radii(distances(x, x), k)[-1:] for x in (data, samples))
     between = distances(data, samples)
@@ -94,7 +94,7 @@ def duplicate_probability(draws: int, support: float) -> float:
 
 
 def draws_until(support: float, probability: float = 0.5) -> int:
-    """The fewest draws with duplicates of at least this probability."""
+    """Smallest number of draws with duplicates of at least this probability."""
     require(0, below=1, probability=probability)
     missing, n = 1.0, 0
     while 1 - missing < probability:
@@ -104,7 +104,7 @@ def draws_until(support: float, probability: float = 0.5) -> int:
 
 
 def largest_support(draws: int, probability: float = 0.5) -> float:
-    """The most equally likely things whose `draws` repeat with at least this probability."""
+    """Largest number of equally likely things of which `draws` repeat with at least this probability."""
     require(2, draws=draws)
     low, high = float(draws), float(draws)
     while duplicate_probability(draws, high) > probability:
@@ -127,7 +127,7 @@ def nearest_pairs(x: Tensor, count: int) -> tuple[Tensor, Tensor]:
 
 
 def missed_modes(modes: int, draws: int) -> float:
-    """How many of equally likely modes a perfect sampler misses on average: K (1 − 1/K)ⁿ."""
+    """Mean number of equally likely modes that a perfect sampler misses: K (1 − 1/K)ⁿ."""
     return float(modes * (1 - 1 / modes) ** draws)
 
 
@@ -141,7 +141,7 @@ Measure = Literal["modes", "quality", "kl"]
 
 
 class ModeCoverage(Metric):
-    """How samples lie on the modes of a mixture that is known.
+    """Coverage of the modes of a known mixture, and the quality of samples beside them.
 
     Args:
         modes: (K, D); sd: of every mode.
@@ -173,20 +173,20 @@ class ModeCoverage(Metric):
         self.near += mode[distance <= 3 * self.sd].bincount(minlength=len(self.modes))
 
     def compute(self) -> Tensor:
-        return self.of(self.measure)
+        return self.value(self.measure)
 
-    def of(self, measure: Measure) -> Tensor:
-        """Any of the measures of what was seen so far."""
+    def value(self, measure: Measure) -> Tensor:
+        """Any of the measures of the samples so far."""
         total = self.count.sum()
         if measure == "modes":
             return (self.near >= self.share * total).sum().float()
         if measure == "quality":
             return self.near.sum() / total
-        found = self.count.double() / total
-        return kl(found, torch.full_like(found, 1 / len(found))).float()
+        histogram = self.count.double() / total
+        return kl(histogram, torch.full_like(histogram, 1 / len(histogram))).float()
 
 
-class Transport(Metric):
+class Wasserstein1(Metric):
     """W₁ between as many data as samples, at most `most` of each, by the best assignment."""
 
     data: list[Tensor]
@@ -210,7 +210,7 @@ class Transport(Metric):
 
 
 class Pixels(nn.Module):
-    """Features that are the numbers of an example themselves."""
+    """Features that are the pixels themselves."""
 
     def __init__(self, num_features: int) -> None:
         super().__init__()
@@ -221,7 +221,7 @@ class Pixels(nn.Module):
 
 
 class PixelFrechet(FrechetInceptionDistance):
-    """torchmetrics' Fréchet distance of the examples themselves: no network looks at them."""
+    """torchmetrics' Fréchet distance of the pixels themselves, without a network."""
 
     def __init__(self, num_features: int) -> None:
         super().__init__(feature=Pixels(num_features))
@@ -231,16 +231,16 @@ class PixelFrechet(FrechetInceptionDistance):
         super().update(fake, real=False)
 
 
-def judges_of(
+def sample_metrics(
     event_shape: Sequence[int], modes: Sequence[Sequence[float]] | None, mode_sd: float | None
 ) -> dict[str, Metric]:
-    """Metrics of the samples: of points W₁ and, where the modes are known, those; of pictures Fréchet's."""
+    """Metrics of samples: of points W₁ and, where the modes are known, those; of pictures Fréchet's."""
     size = int(torch.Size(event_shape).numel())
     if modes is not None and (size > 2 or mode_sd is None):
         raise ValueError("Modes are counted among points of one number or two, with mode_sd beside them.")
     if size > 2:
         return {"fd": PixelFrechet(size)}
-    metrics: dict[str, Metric] = {"w1": Transport()}
+    metrics: dict[str, Metric] = {"w1": Wasserstein1()}
     if modes is not None and mode_sd is not None:
         for name in ("modes", "quality", "kl"):
             metrics[name] = ModeCoverage(modes, mode_sd, name)  # type: ignore[arg-type]
