@@ -342,6 +342,12 @@ class Module(L.LightningModule):
 
         return {present(name): value for name, value in state_dict.items()}
 
+    def _load_from_state_dict(self, state_dict: dict[str, Any], prefix: str, *args: Any) -> None:
+        """As part of another module too, of an average of weights: there the names begin with `prefix`."""
+        own = {k.removeprefix(prefix): state_dict.pop(k) for k in list(state_dict) if k.startswith(prefix)}
+        state_dict.update({prefix + k: v for k, v in self.present_names(own).items()})
+        super()._load_from_state_dict(state_dict, prefix, *args)
+
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> Any:

@@ -35,7 +35,6 @@ from lab.errors import UserError
 from lab.experiments import Experiment, runs_folder
 from lab.training.callbacks import ClipsFused, EpochSeed, Record, StopOnNaN, WholeBatch, write_csv
 from lab.training.folders import (
-    is_finished,
     lock_run,
     print_changes,
     save_settings,
@@ -44,6 +43,7 @@ from lab.training.folders import (
 )
 from lab.training.measuring import DRAWS, SLICE, evaluate_slice, hardware, update_card, versions
 from lab.training.pairing import LINKED, data_size, is_unknown_pair, misfit_message, model_builder
+from lab.training.resume import FORMER_OPTIONS
 from modules.base import CountModel, Density, Mean, Module, Predictor
 
 SaveDtype = Literal["float16", "bfloat16", "float32", "float64"]
@@ -146,9 +146,13 @@ class LabCLI(LightningCLI):
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """All settings of this fit, as plain values."""
+        """All settings of this fit."""
+        return self.plain(self.config)
+
+    def plain(self, config: Any) -> dict[str, Any]:
+        """What the parser made of a fit's settings, as plain values."""
         try:
-            config = json.loads(self.parser.dump(self.config, format="json", skip_none=False))["fit"]
+            config = json.loads(self.parser.dump(config, format="json", skip_none=False))["fit"]
         except ValueError:  # a default of a class of others that is no plain value
             raise UserError(
                 "The settings hold what no file can keep: give the classes that they name plain arguments."
@@ -160,6 +164,19 @@ class LabCLI(LightningCLI):
     def own_settings(self) -> dict[str, Any]:
         """Settings of this seed alone, as if it were the only one."""
         return self.settings | {"seeds": 1}
+
+    def saved_settings(self, folder: Path) -> dict[str, Any] | None:
+        """The settings that a run was last given, as this version saves them: what is younger than the run
+        has its default. None where none began in `folder`."""
+        before = saved_settings(folder)
+        if before is None or before in (self.settings, self.own_settings):
+            return before
+        config = folder / "config.yaml"
+        return self.plain(self.parser.parse_args(["fit", f"--config={config}", *FORMER_OPTIONS]))
+
+    def is_finished(self, folder: Path, settings: dict[str, Any]) -> bool:
+        """True if everything that `settings` say was done in `folder`."""
+        return (folder / "card.json").is_file() and self.saved_settings(folder) == settings
 
     def instantiate_classes(self) -> None:
         explain = settings.constructors(lambda error: error_message(error, self.experiment))
@@ -277,15 +294,18 @@ class LabCLI(LightningCLI):
             return
         if first_process:
             if self.lead:
-                before = saved_settings(
+                before = self.saved_settings(
                     self.run_folder if resumed or not ckpt_path else Path(ckpt_path).parent.parent
                 )
                 if before and (resumed or ckpt_path):
                     print_changes(before, self.settings)
-                save_settings(self.run_folder, self.settings, resumed)
-            if self.folder != self.run_folder:
-                save_settings(self.folder, self.own_settings, resumed)
-        if resumed and is_finished(self.folder, self.own_settings):
+                if not resumed or before != self.settings:
+                    save_settings(self.run_folder, self.settings)
+            if self.folder != self.run_folder and not (
+                resumed and self.saved_settings(self.folder) == self.own_settings
+            ):
+                save_settings(self.folder, self.own_settings)
+        if resumed and self.is_finished(self.folder, self.own_settings):
             if first_process:
                 print(f"{self.folder} is finished: nothing is left to do.", flush=True)
             return

@@ -37,16 +37,10 @@ def saved_settings(folder: Path) -> dict[str, Any] | None:
     return read_yaml(path) if path.is_file() else None
 
 
-def save_settings(folder: Path, settings: dict[str, Any], resumed: bool) -> None:
-    """Keep the settings of a run that begins or goes on. A card of others is taken away first."""
-    if not resumed or saved_settings(folder) != settings:
-        (folder / "card.json").unlink(missing_ok=True)
-        files.write(folder / "config.yaml", yaml.safe_dump(settings, sort_keys=False).encode())
-
-
-def is_finished(folder: Path, settings: dict[str, Any]) -> bool:
-    """True if everything that `settings` say was done in `folder`."""
-    return (folder / "card.json").is_file() and saved_settings(folder) == settings
+def save_settings(folder: Path, settings: dict[str, Any]) -> None:
+    """Keep the settings of a run that begins, or goes on with others. A card of others is taken away."""
+    (folder / "card.json").unlink(missing_ok=True)
+    files.write(folder / "config.yaml", yaml.safe_dump(settings, sort_keys=False).encode())
 
 
 def print_changes(before: dict[str, Any], now: dict[str, Any]) -> None:

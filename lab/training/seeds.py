@@ -4,7 +4,7 @@ import torch
 
 from lab import files, weights
 from lab.training.cli import LabCLI
-from lab.training.folders import is_finished, seed_folder
+from lab.training.folders import seed_folder
 
 
 def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
@@ -13,13 +13,13 @@ def fit_more_seeds(cli: LabCLI, args: list[str]) -> None:
     The card's metrics are means over all seeds, `std` their standard deviations (n - 1).
     """
     settings, folder, resumed = cli.settings, cli.run_folder, cli.config.fit.ckpt_path == "last"
-    if resumed and is_finished(folder, settings):
+    if resumed and cli.is_finished(folder, settings):
         return
     first, seeds = settings["seed_everything"], settings["seeds"]
     folders = [seed_folder(folder, seed) for seed in range(first, first + seeds)]
     for seed in range(first + 1, first + seeds):
         own = cli.own_settings | {"seed_everything": seed}
-        if not (resumed and is_finished(seed_folder(folder, seed), own)):
+        if not (resumed and cli.is_finished(seed_folder(folder, seed), own)):
             LabCLI(cli.experiment, folder, [*args, f"--seed_everything={seed}"], cli.lock, lead=False)
     cards = [weights.read_card(folder) for folder in folders]
     better = min if settings["mode"] == "min" else max

@@ -63,3 +63,18 @@ def test_a_run_that_names_classes_by_former_paths_is_the_same_run(
     assert main(["fit", "made-digits", "--ckpt_path=last"]) == 0
     shown = capsys.readouterr().out
     assert "is finished" in shown and "Goes on" not in shown
+
+
+def test_tensors_of_an_average_of_weights_are_renamed_too():
+    class Member(Module):
+        FORMER_TENSORS: ClassVar = {"judge": "discriminator"}
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.discriminator = torch.nn.Linear(2, 1)
+
+    averaged = torch.optim.swa_utils.AveragedModel(Member())
+    former = {name.replace("discriminator", "judge"): t + 1 for name, t in averaged.state_dict().items()}
+    assert former.keys() != averaged.state_dict().keys()
+    averaged.load_state_dict(former)
+    assert torch.equal(averaged.module.discriminator.bias, former["module.judge.bias"])
