@@ -1,4 +1,4 @@
-"""What all data share: splits that are index-able by a tensor of positions, and their batches.
+"""Base of all data: splits that are indexable by a tensor of positions, and their batches.
 
 A split is any object with `__len__` and `__getitem__(positions: LongTensor) -> batch`: a whole
 batch is one tensor operation. The order of an epoch depends on (seed, epoch) alone, so a resumed
@@ -181,7 +181,7 @@ class DataModule(L.LightningDataModule):
         return {}
 
     def describe(self) -> dict[str, Any]:
-        """What the card says of the data: name, split sizes, binarization, tokenizer, ..."""
+        """Facts of the data for the card: name, split sizes, binarization, tokenizer, ..."""
         return {"name": type(self).__name__}
 
     def batches(self, split: Split, shuffle: bool, limit: int | None = None) -> DataLoader:

@@ -23,12 +23,12 @@ MOST = 16  # bits whose strings are all listed
 
 
 def strings(length: int) -> Tensor:
-    """All bit strings, (2^length, length), in lexicographic order."""
+    """Bit strings, all of them, (2^length, length), in lexicographic order."""
     return (torch.arange(2**length)[:, None] >> torch.arange(length - 1, -1, -1)) & 1
 
 
 def patterns(kind: Kind, side: int, shift: int = 1) -> Tensor:
-    """Every pattern once, (N, 1, H, W) float; `shift` is read by "stripes" alone.
+    """Patterns, each once, (N, 1, H, W) float; `shift` is read by "stripes" alone.
 
     Raises:
         ValueError: an unknown kind, no such shift, or too many patterns.

@@ -49,7 +49,7 @@ CAPTION_RELATIONS = {
 
 
 def windows(sentences: Sequence[Tensor], k: int) -> tuple[Tensor, Tensor]:
-    """Every word with its neighbours: centres (N,) and contexts (N, 2k), −1 where there is none.
+    """Words with their neighbours: centres (N,) and contexts (N, 2k), −1 where there is none.
 
     Args:
         sentences: each (T,) int64; no window crosses their borders.
@@ -86,7 +86,7 @@ class Cooccurrence(DataModule):
         batch_size: windows per optimizer step; "matrix" takes none, as a batch is always all of C.
         steps_per_epoch: with "matrix", how often an epoch goes through C.
         seed: of the order of the windows, and of the planted corpus.
-        num_sentences: of a planted corpus. thin: of the relations, see `relations.sentences`.
+        num_sentences: of a planted corpus. subsample: of the relations, see `relations.sentences`.
 
     Raises:
         ValueError: an argument is out of range.
@@ -103,7 +103,7 @@ class Cooccurrence(DataModule):
         steps_per_epoch: int = 10,
         seed: int = 0,
         num_sentences: int = 6000,
-        thin: float = 1.0,
+        subsample: float = 1.0,
     ) -> None:
         super().__init__(batch_size, seed)
         if corpus not in (*PLANTED, "multi30k", "shakespeare"):
@@ -116,7 +116,7 @@ class Cooccurrence(DataModule):
         within(1, 10**6, min_count=min_count, steps_per_epoch=steps_per_epoch)
         within(4, 10**6, num_sentences=num_sentences)
         self.corpus, self.window, self.min_count, self.examples = corpus, window, min_count, examples
-        self.steps_per_epoch, self.num_sentences, self.thin = steps_per_epoch, num_sentences, thin
+        self.steps_per_epoch, self.num_sentences, self.subsample = steps_per_epoch, num_sentences, subsample
         self.embedded = corpus in PLANTED
 
     def prepare_data(self) -> None:
@@ -128,7 +128,8 @@ class Cooccurrence(DataModule):
     def lines(self, split: str) -> list[list[str]]:
         """The sentences of a split as words."""
         if self.corpus == "relations":
-            drawn = relations.sentences(self.num_sentences, 3 * self.seed + SPLITS.index(split), self.thin)
+            seed = 3 * self.seed + SPLITS.index(split)
+            drawn = relations.sentences(self.num_sentences, seed, self.subsample)
             return [[relations.VOCABULARY[i] for i in s] for s in drawn.tolist()]
         if self.corpus == "senses":
             planted, _ = senses.sentences(self.num_sentences, 3 * self.seed + SPLITS.index(split))

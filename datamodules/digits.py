@@ -22,7 +22,7 @@ class Digits(ImageData):
     """See `ImageData` for the arguments; another `image_size` than 8 resamples, e.g. up to 28.
 
     `train_size`: train on so many digits alone, drawn by `seed`; None trains on all.
-    `without`: a class that is left out of every split, for models that are asked about it later.
+    `exclude`: a class that is left out of every split, for models that are asked about it later.
     """
 
     embedded = True
@@ -38,12 +38,12 @@ class Digits(ImageData):
         val_size: int = 250,
         train_size: int | None = None,
         num_categories: int | None = None,
-        without: int | None = None,
+        exclude: int | None = None,
     ) -> None:
-        if without is not None and not 0 <= without <= 9:
-            raise ValueError(f"without is {without}: it must be a class from 0 to 9.")
-        self.without = without
-        if without is not None:
+        if exclude is not None and not 0 <= exclude <= 9:
+            raise ValueError(f"exclude is {exclude}: it must be a class from 0 to 9.")
+        self.exclude = exclude
+        if exclude is not None:
             self.num_train, self.num_test = (len(self.read(split)[1]) for split in ("train", "test"))
         super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories)
         most = self.num_train - val_size
@@ -56,7 +56,7 @@ class Digits(ImageData):
         # the file goes by writer: a plain cut would test on other people than it trains on
         order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(TEST_SEED))
         chosen = order[Digits.num_test :] if split == "train" else order[: Digits.num_test]
-        if self.without is not None:
-            chosen = chosen[torch.as_tensor(labels)[chosen] != self.without]
+        if self.exclude is not None:
+            chosen = chosen[torch.as_tensor(labels)[chosen] != self.exclude]
         pixels = torch.as_tensor(images, dtype=torch.uint8).view(-1, 8, 8)
         return pixels[chosen], torch.as_tensor(labels)[chosen]

@@ -28,7 +28,7 @@ class MissingData(RuntimeError):
 
 @dataclass(frozen=True)
 class File:
-    """One file of a data set.
+    """File of a data set.
 
     Args:
         path: relative to the root folder.
@@ -208,7 +208,7 @@ def root() -> Path:
 
 
 def status() -> list[dict[str, Any]]:
-    """Every data set: `dataset`, `folder`, `present` (all files are there), `embedded`."""
+    """Status of every data set: `dataset`, `folder`, `present` (all files are there), `embedded`."""
     rows: list[dict[str, Any]] = []
     for source in SOURCES.values():
         present = all(file.locate() for file in source.files)
@@ -283,7 +283,7 @@ def _on_disk(file: File) -> bytes | None:
 
 @contextmanager
 def _alone(path: Path) -> Iterator[None]:
-    """One process at a time: the ranks of a training all ask for the same file."""
+    """Lock for one process at a time: the ranks of a training all ask for the same file."""
     from filelock import FileLock
 
     path.parent.mkdir(parents=True, exist_ok=True)

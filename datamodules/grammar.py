@@ -36,7 +36,7 @@ SUBJECTS = ("cat", "dog", "bird", "boy", "girl")  # of the toy whose objects dep
 
 
 def sentences(toy: Toy = "class") -> list[str]:
-    """All sentences of a toy: 32 of "class", 20 of "verb"."""
+    """Sentences of a grammar: 32 of "class", 20 of "verb"."""
     if toy not in get_args(Toy):
         raise ValueError(f"toy is {toy!r}: it must be class or verb.")
     rows = [(s, OBJECTS[c]) for c, members in CLASSES.items() for s in members]
@@ -51,18 +51,18 @@ def tokenizer(toy: Toy = "class") -> WordTokenizer:
 
 
 class Grammar(DataModule):
-    """One of the toys, a sentence held back.
+    """Toy grammar, one sentence held out.
 
     Args:
-        toy: "class" or "verb".
-        hidden: the sentence that is not in training.
+        grammar: "class" or "verb".
+        held_out: the sentence that is not in training.
         examples: "contexts" or "lines".
         context: T, tokens before a target; shorter ones are filled up with the begin token.
         batch_size: more than there are examples is all of them.
         seed: of the order of each epoch.
 
     Raises:
-        ValueError: an argument is out of range, or the toy has no such sentence.
+        ValueError: an argument is out of range, or the grammar has no such sentence.
     """
 
     embedded = True
@@ -71,24 +71,24 @@ class Grammar(DataModule):
 
     def __init__(
         self,
-        toy: Toy = "class",
-        hidden: str = HIDDEN,
+        grammar: Toy = "class",
+        held_out: str = HIDDEN,
         examples: Examples = "contexts",
         context: int = 6,
         batch_size: int = 1024,
         seed: int = 0,
     ) -> None:
         super().__init__(batch_size, seed)
-        if hidden not in sentences(toy):
-            raise ValueError(f"hidden is {hidden!r}: it must be a sentence of the toy, like {HIDDEN!r}.")
+        if held_out not in sentences(grammar):
+            raise ValueError(f"held_out is {held_out!r}: give a sentence of the grammar, like {HIDDEN!r}.")
         if examples not in get_args(Examples):
             raise ValueError(f"examples is {examples!r}: it must be contexts or lines.")
         within(1, 1000, context=context)
-        self.toy, self.hidden, self.examples, self.context = toy, hidden, examples, context
+        self.grammar, self.held_out, self.examples, self.context = grammar, held_out, examples, context
 
     @cached_property
     def tokenizer(self) -> WordTokenizer:
-        return tokenizer(self.toy)
+        return tokenizer(self.grammar)
 
     def _examples(self, texts: list[str]) -> TensorSplit:
         encoded = [self.tokenizer.encode(text) for text in texts]
@@ -98,9 +98,9 @@ class Grammar(DataModule):
         return TensorSplit(lines.tokens, lines.targets)
 
     def setup(self, stage: str | None = None) -> None:
-        train = self._examples([s for s in sentences(self.toy) if s != self.hidden])
+        train = self._examples([s for s in sentences(self.grammar) if s != self.held_out])
         self.train_set = self.val_set = train
-        whole = self._examples([self.hidden]).tensors
+        whole = self._examples([self.held_out]).tensors
         if self.examples == "contexts":
             self.test_set = TensorSplit(whole[0][-2:-1], whole[1][-2:-1])  # the object; after it the end
         else:
@@ -115,9 +115,13 @@ class Grammar(DataModule):
     def describe(self) -> dict[str, Any]:
         return {
             "name": "Grammar",
-            "toy": self.toy,
-            "hidden": self.hidden,
-            "splits": {"train": len(sentences(self.toy)) - 1, "val": "train again", "test": "hidden object"},
+            "toy": self.grammar,
+            "hidden": self.held_out,
+            "splits": {
+                "train": len(sentences(self.grammar)) - 1,
+                "val": "train again",
+                "test": "hidden object",
+            },
             "seed": self.seed,
             "tokenizer": self.tokenizer.to_dict(),
         }

@@ -1,4 +1,4 @@
-"""What the datamodules of one graph share: a batch is the whole graph, the masks say who counts."""
+"""Base of the datamodules of one graph: a batch is the whole graph, the masks say who counts."""
 
 from typing import Any
 

@@ -1,6 +1,6 @@
 """Lines of a text, letter by letter: each in small letters and spaces, and a mark that ends it.
 
-What is no letter becomes one space (`datamodules.letters.spelled`). Lines of fewer than `shortest` letters
+What is no letter becomes one space (`datamodules.letters.spelled`). Lines of fewer than `min_length` letters
 are left out; of longer ones than T letters the first T are read, without an end. Lines stay in the order of
 the corpus: training is what comes first, then validation, then test.
 
@@ -34,7 +34,7 @@ class Lines(DataModule):
     """Args:
         corpus: "pydocs" (embedded) or "shakespeare".
         length: T, the most letters that are read of a line.
-        shortest: letters that a line has at least.
+        min_length: letters that a line has at least.
         num_val, num_test: lines in these splits, the last of the corpus; training is the rest.
         batch_size, seed: see `DataModule`.
 
@@ -44,14 +44,14 @@ class Lines(DataModule):
     """
 
     def __init__(
-        self, corpus: str = "pydocs", length: int = 40, shortest: int = 10, num_val: int = 1000,
+        self, corpus: str = "pydocs", length: int = 40, min_length: int = 10, num_val: int = 1000,
         num_test: int = 2000, batch_size: int = 64, seed: int = 0,
     ) -> None:  # fmt: skip
         super().__init__(batch_size, seed)
         letters.known(corpus)
-        within(1, 10_000, length=length, shortest=shortest)
+        within(1, 10_000, length=length, min_length=min_length)
         within(1, MOST // length, num_val=num_val, num_test=num_test)
-        self.corpus, self.length, self.shortest = corpus, length, shortest
+        self.corpus, self.length, self.min_length = corpus, length, min_length
         self.num_val, self.num_test = num_val, num_test
         self.embedded = corpus == "pydocs"
 
@@ -60,9 +60,9 @@ class Lines(DataModule):
 
     @cached_property
     def lines(self) -> list[str]:
-        """All lines that are long enough, in 27 symbols."""
+        """Lines that are long enough, in 27 symbols."""
         found = [letters.spelled(line).strip() for line in letters.text_of(self.corpus).splitlines()]
-        found = [line for line in found if len(line) >= self.shortest]
+        found = [line for line in found if len(line) >= self.min_length]
         if len(found) <= self.num_val + self.num_test:
             raise ValueError(f"{self.corpus} has {len(found):,} such lines: hold fewer of them out.")
         return found

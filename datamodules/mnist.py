@@ -131,7 +131,7 @@ def static_draw(x: Tensor, numbers: Tensor, draw: Draw = bernoulli) -> Tensor:
 
 
 class ImageData(DataModule):
-    """What MNIST and the small digits share: size, binarization, splits.
+    """Base of MNIST and the small digits: size, binarization, splits.
 
     A subclass gives `read(split)` and the class attributes below.
 

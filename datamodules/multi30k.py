@@ -56,7 +56,7 @@ class Sentences:
 
 
 def contexts(encoded: list[list[int]], length: int) -> tuple[Tensor, Tensor]:
-    """Every token of sentences with the `length` before it: (N, T) and (N,); ends are predicted too."""
+    """Tokens of sentences, each with the `length` before it: (N, T) and (N,); ends are predicted too."""
     rows, targets = [], []
     for sentence in encoded:
         line = [WordTokenizer.BOS] * length + [*sentence, WordTokenizer.EOS]

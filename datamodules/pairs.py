@@ -73,7 +73,7 @@ class Unpaired:
 
 
 class Pairs(DataModule):
-    """What the pairs of both sources share; a subclass makes the digits.
+    """Base of the pairs of both sources; a subclass makes the digits.
 
     Args:
         task: see above. unpaired: no training digit is in both domains.
@@ -155,7 +155,7 @@ class Pairs(DataModule):
 
 
 class DigitPairs(Pairs):
-    """Of the 8×8 digits, enlarged, with a margin of an eighth of the picture on each side."""
+    """Pairs of the 8×8 digits, enlarged, with a margin of an eighth of the picture on each side."""
 
     embedded = True
 
@@ -170,7 +170,7 @@ class DigitPairs(Pairs):
 
 
 class MNISTPairs(Pairs):
-    """Of MNIST, resampled to `image_size`; 2,000 of its test digits are enough to score with."""
+    """Pairs of MNIST, resampled to `image_size`; 2,000 of its test digits are enough to score with."""
 
     test_size = 2000
 

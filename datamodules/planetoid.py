@@ -29,7 +29,7 @@ CLASSES = {
 
 
 class Planetoid(OneGraph):
-    """One citation graph as PyTorch Geometric reads it, from `$LECTERN_DATA/Planetoid/<name>/raw`.
+    """Citation graph as PyTorch Geometric reads it, from `$LECTERN_DATA/Planetoid/<name>/raw`.
 
     `x` is (N, D): row n marks the words of paper n, divided by their number, so that long papers do not
     count more. It is stored as sparse CSR: 1.3 % of Cora's entries are not zero.

@@ -39,7 +39,7 @@ ASCII = str.maketrans(
 
 
 def _docstrings(module: str) -> str:
-    """All docstrings of a module, in the order of the file; the file is parsed, not imported."""
+    """Docstrings of a module, in the order of the file; the file is parsed, not imported."""
     path = Path(sysconfig.get_path("stdlib")) / f"{module}.py"
     if not path.exists():
         return ""

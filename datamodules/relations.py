@@ -41,20 +41,20 @@ VOCABULARY = [
 ]
 
 
-def sentences(n: int = 6000, seed: int = 0, thin: float = 1.0, role: int = 2) -> Tensor:
+def sentences(n: int = 6000, seed: int = 0, subsample: float = 1.0, role: int = 2) -> Tensor:
     """Draw n sentences: (n, 5) int64, numbers of `VOCABULARY`.
 
     Args:
-        thin: how often `role` occurs relative to another role; 1 makes all equally frequent.
+        subsample: how often `role` occurs relative to another role; 1 makes all equally frequent.
 
     Raises:
-        ValueError: no sentence, or thin outside [0, 1].
+        ValueError: no sentence, or subsample outside [0, 1].
     """
-    if n < 1 or not 0 <= thin <= 1:
-        raise ValueError(f"{n} sentences, thin {thin}: draw at least one, and thin by a factor in [0, 1].")
+    if n < 1 or not 0 <= subsample <= 1:
+        raise ValueError(f"{n} sentences, subsample {subsample}: draw at least one, by a factor in [0, 1].")
     generator = torch.Generator().manual_seed(seed)
     weights = torch.ones(len(ROLES))
-    weights[role] = thin
+    weights[role] = subsample
     e = torch.randint(len(ENTITIES), (n,), generator=generator)
     r = torch.multinomial(weights, n, replacement=True, generator=generator)
     own = torch.randint(4, (4, n), generator=generator)

@@ -82,7 +82,7 @@ def sentences(n: int, seed: int = 0) -> tuple[list[str], list[int]]:
 
 
 def pick(options: Any, roll: float) -> Any:
-    """One of the options, by a number in [0, 1)."""
+    """Pick one of the options by a number in [0, 1)."""
     return options[int(roll * len(options))]
 
 

@@ -35,7 +35,7 @@ LEVELS = 4
 
 
 def stencil(kind: str, size: int) -> Tensor:
-    """Where a shape is, (size, size) bool.
+    """Mask of a shape, (size, size) bool.
 
     Raises:
         ValueError: no such kind.
@@ -56,7 +56,7 @@ def stencil(kind: str, size: int) -> Tensor:
 
 @cache
 def outlines(side: int, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
-    """Every shape at every place: masks (M, side, side) bool and kinds (M,) int64."""
+    """Shapes at every place: masks (M, side, side) bool and kinds (M,) int64."""
     masks, kinds = [], []
     for kind, name in enumerate(KINDS):
         for size in sizes:
@@ -70,7 +70,7 @@ def outlines(side: int, sizes: tuple[int, ...]) -> tuple[Tensor, Tensor]:
 
 
 class Shapes(Drawn):
-    """Every split is its own draw from the uniform distribution over all pictures.
+    """Pictures, each split its own draw from the uniform distribution over all pictures.
 
     Args:
         side: height and width.
@@ -98,7 +98,7 @@ class Shapes(Drawn):
 
     @property
     def num_pictures(self) -> int:
-        """How many different pictures there are: places and kinds, times ordered pairs of colours."""
+        """Number of different pictures: places and kinds, times ordered pairs of colours."""
         return len(outlines(self.side, self.shape_sizes)[0]) * len(PALETTE) * (len(PALETTE) - 1)
 
     @property

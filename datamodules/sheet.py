@@ -202,7 +202,7 @@ def split(text: str, separator: str) -> tuple[list[list[str]], list[int]]:
 
 
 def dialect(text: str) -> str:
-    """What stands between the cells: that by which most rows are equally wide and most cells numbers.
+    """Separator of the cells: that by which most rows are equally wide and most cells numbers.
 
     Raises:
         ValueError: it is no CSV.
@@ -321,7 +321,7 @@ def squared(
 
 
 def kind_of(cells: Sequence[str], decimal: Decimal) -> Kind:
-    """What a column holds: what at least half of its cells are, of those that have a value."""
+    """Kind of a column: what at least half of its cells are, of those that have a value."""
     some = [cell for cell in cells if cell.lower() not in EMPTY]
     if not some:
         return "empty"
@@ -333,7 +333,7 @@ def kind_of(cells: Sequence[str], decimal: Decimal) -> Kind:
 
 
 def years(rows: Sequence[Sequence[str]], types: Sequence[Kind]) -> bool:
-    """Whether the first row names columns by years that follow each other, beside a column of text."""
+    """True if the first row names columns by years that follow each other, beside a column of text."""
     first = [cell.strip() for cell, kind in zip(rows[0], types, strict=True) if kind == "number"]
     if "text" not in types or len(first) < 2 or not all(re.fullmatch(r"1[5-9]\d\d|20\d\d", c) for c in first):
         return False

@@ -22,7 +22,7 @@ from datamodules.base import Drawn, within
 
 
 class Signals(Drawn):
-    """Every split is its own draw.
+    """Signals, of which every split is its own draw.
 
     Args:
         length: T.

@@ -26,7 +26,7 @@ FINE = 4  # points along a side of a pixel that are asked whether they are insid
 
 
 def inside(kind: str, u: Tensor, v: Tensor) -> Tensor:
-    """Where a shape of half-height 1 is, upright around the origin: u to the right, v upwards, bool.
+    """Inside of a shape of half-height 1, upright around the origin: u to the right, v upwards, bool.
 
     Raises:
         ValueError: no such kind.
@@ -58,7 +58,7 @@ def render(factors: Tensor) -> Tensor:
 
 @cache
 def everything() -> tuple[Tensor, Tensor]:
-    """All pictures (3528, 1, 16, 16) and their factors (3528, 5), the last factor running fastest."""
+    """Pictures (3528, 1, 16, 16) and their factors (3528, 5), the last factor running fastest."""
     factors = torch.cartesian_prod(*[torch.arange(count) for count in FACTORS.values()])
     return torch.cat([render(part) for part in factors.split(256)]), factors
 

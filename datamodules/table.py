@@ -75,7 +75,7 @@ class Table(DataModule):
         self.rows = self._whole(self._ordered(torch.tensor(rows, dtype=torch.float64), known), known.lines)
 
     def _built_in(self) -> Sheet:
-        """What is read without a path."""
+        """Data that is read without a path."""
         iris = load_iris()
         return sheet_of(list(iris.feature_names), torch.as_tensor(iris.data, dtype=torch.float64))
 

@@ -76,7 +76,7 @@ class _WithTail:
 
 
 class _BatchesWithTail(Batches):
-    """Every window once over the processes, then the tail, which counts on the first process."""
+    """Batches of every window once over the processes, then the tail, which counts on the first process."""
 
     def __len__(self) -> int:
         return super().__len__() + 1
@@ -165,11 +165,11 @@ class Text(DataModule):
 
     @property
     def held_out(self) -> str:
-        """All that is not training, the last 10 %: the text that published numbers are of."""
+        """Text that is not training, the last 10 %: the text that published numbers are of."""
         return self.split_text("val") + self.split_text("test")
 
     def bytes_per_token(self, split: Literal["train", "val", "test"]) -> float:
-        """How much text a token is: what makes losses under different tokenizers comparable,
+        """Bytes of text per token: what makes losses under different tokenizers comparable,
         bits per byte = nats per token / ln 2 / bytes per token."""
         text = self.split_text(split)
         return len(text.encode()) / max(1, len(self.tokenizer.encode(text)))

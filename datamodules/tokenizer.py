@@ -85,7 +85,7 @@ class Tokenizer(ABC):
 
 
 class CharTokenizer(Tokenizer):
-    """One token for each character of `tokens`."""
+    """Tokenizer with one token for each character of `tokens`."""
 
     kind = "char"
 
@@ -297,7 +297,7 @@ class UnigramTokenizer(SubwordTokenizer):
 
     @property
     def log_probs(self) -> list[float]:
-        """Of each piece in nats, as the library has them."""
+        """Log-probability of each piece in nats, as the library has them."""
         return [score for _, score in json.loads(self._model.to_str())["model"]["vocab"]]
 
     @classmethod

@@ -59,7 +59,7 @@ class TwoChains(Drawn):
 
     @property
     def information(self) -> float:
-        """What a string tells of its chain, I(x; chain), nats: the most that a code of the chain can hold."""
+        """Information of a string on its chain, I(x; chain), nats: the most that a code can hold."""
         each = [-(r * math.log(r) + (1 - r) * math.log(1 - r)) for r in self.rates]
         return self.least_nll - math.log(2) - (self.length - 1) * sum(each) / 2
 

@@ -49,7 +49,13 @@ CLASSES: dict[str, str] = (
 # --- Arguments: by present class path, or by a package for all its classes: former -> now --------------
 
 ARGUMENTS: dict[str, dict[str, str]] = {
+    # data
+    "datamodules.cooccurrence.Cooccurrence": {"thin": "subsample"},
+    "datamodules.digits.Digits": {"without": "exclude"},
+    "datamodules.grammar.Grammar": {"toy": "grammar", "hidden": "held_out"},
+    "datamodules.lines.Lines": {"shortest": "min_length"},
     # autoregressive
+    "modules.autoregressive.gaussian_chain.GaussianChain": {"least_variance": "min_variance"},
     # language
     # transformer
     # convolution

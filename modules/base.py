@@ -199,7 +199,7 @@ class Module(L.LightningModule):
             metric.update(values[0], self._weight)
         elif self._weight:
             metric.update(*values)
-        # A model used as a library has nobody to log to. In training one call an epoch is enough, as the
+        # A model used as a library has nobody to log to. In training one call per epoch is enough, as the
         # metric keeps all updates: of small models each call costs more than the step itself.
         if self._trainer is not None and (split != "train" or self.trainer.is_last_batch):
             size = next((v.shape[0] for v in values if isinstance(v, Tensor) and v.ndim), 1)
@@ -291,7 +291,7 @@ class Module(L.LightningModule):
         return self.parameters()
 
     def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
-        """One value per example: the likeliest class, or log p(x) in nats."""
+        """Prediction per example: the likeliest class, or log p(x) in nats."""
         if isinstance(batch, BatchShard):
             return self.predict_step(batch.batch, batch_idx)[: None if batch.weight else 0]
         x = batch[0]

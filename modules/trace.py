@@ -13,7 +13,7 @@ import torch
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an algorithm.
+    """Step of an algorithm.
 
     Attributes:
         caption: one sentence, what happens here.

@@ -126,7 +126,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "first_kernel": 5,
     },
     "PixelCNN": {"bottleneck": 3, "positions": False, "first_mask": "B"},
-    "GaussianChain": {"event_shape": (2, 2), "memory": 2, "least_variance": 0.5},
+    "GaussianChain": {"event_shape": (2, 2), "memory": 2, "min_variance": 0.5},
     "MADE": {
         "hidden": [5], "direct": True, "degrees": "random", "num_orders": 2,
         "num_masks": beside(3, degrees="random"),

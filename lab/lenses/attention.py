@@ -280,7 +280,7 @@ def depths(
         read: ids (N,) -> their names.
     """
     with record_attention(switches(model, off)):  # as `record` computes it
-        stream = list(model.residuals(tokens[None], causal=causal))[1:]
+        stream = list(model.residual_stream(tokens[None], causal=causal))[1:]
     x = torch.stack([after[0, query] for after in stream])  # (L, C)
     top = model.logits(model.final_norm(x)).softmax(-1).topk(min(most, model.vocab_size))
     first = [read(ids[:1])[0] for ids in top.indices]
@@ -327,7 +327,7 @@ def additions(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) 
         for part in (block.attention, block.feedforward):
             part.register_forward_hook(keep)
     with record_attention(switches(model, off), store=False):
-        stream = torch.cat(list(model.residuals(tokens[None], causal=causal)))  # (L + 1, T, C)
+        stream = torch.cat(list(model.residual_stream(tokens[None], causal=causal)))  # (L + 1, T, C)
     attention = torch.stack([seen[block.attention] for block in blocks])
     between = stream[:-1] + attention
     if blocks[0].norm == "post":

@@ -15,7 +15,7 @@ from lab.experiments import Experiment
 from lab.lenses import stock, surfaces
 from modules.autoregressive.autoencoder import Autoencoder
 from modules.autoregressive.base import Autoregressive
-from modules.autoregressive.tables import Counts
+from modules.autoregressive.tables import TableModel
 from modules.trace import Trace
 
 
@@ -276,7 +276,7 @@ def of_pictures(
     have logits that can be followed back to the pixels: a counted table has no gradient."""
     return (
         surfaces.is_a(experiment, Autoregressive)
-        and not surfaces.is_a(experiment, Counts)
+        and not surfaces.is_a(experiment, TableModel)
         and surfaces.is_a(experiment, MNIST, Digits, part="data")
         and surfaces.option(experiment, "binarize", "data") in kinds
     )

@@ -24,14 +24,14 @@ from modules.transformer.gpt import GPT
 __all__ = [
     "Cost",
     "Draws",
-    "Law",
+    "PValues",
     "Reel",
     "cost",
     "draw",
     "mass",
+    "p_values",
     "ranked",
     "reel",
-    "seeds",
     "trace",
     "truncate",
 ]
@@ -107,7 +107,7 @@ def reel(trace: Trace, params: SamplingParams, names: Sequence[str], most: int =
 
 
 @dataclass(frozen=True)
-class Law:
+class PValues:
     """The p-values of χ² over many seeds, which of a fair sampler are level.
 
     Attributes:
@@ -119,10 +119,10 @@ class Law:
     below: float
 
 
-def seeds(p: Tensor, n: int, count: int) -> Law:
-    """Distribution of `draw(p, n, seed)`'s p-value over the seeds 0 to count − 1."""
+def p_values(p: Tensor, n: int, count: int) -> PValues:
+    """Distribution of the p-value of `draw(p, n, seed)` over the seeds 0 to count − 1."""
     values = torch.tensor([draw(p, n, seed).p_value for seed in range(count)])
-    return Law(torch.histc(values, 10, 0, 1), float((values < 0.05).double().mean()))
+    return PValues(torch.histc(values, 10, 0, 1), float((values < 0.05).double().mean()))
 
 
 @dataclass(frozen=True)

@@ -47,16 +47,16 @@ def examples(
 
 
 def digits(
-    *splits: str, form: Binarize = "none", side: int = 8, without: int | None = None
+    *splits: str, form: Binarize = "none", side: int = 8, exclude: int | None = None
 ) -> tuple[Tensor, Tensor]:
     """Small digits of these splits and their classes.
 
     Args:
         form: how grey levels become numbers, as of `datamodules.mnist`.
         side: pixels a side; other than 8 are resampled.
-        without: a class that is left out.
+        exclude: a class that is left out.
     """
-    x, y = examples(Digits, *splits, binarize=form, image_size=side, without=without)
+    x, y = examples(Digits, *splits, binarize=form, image_size=side, exclude=exclude)
     return x, y
 
 

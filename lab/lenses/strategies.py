@@ -102,7 +102,7 @@ class Remembering:
         places = {row: i for i, row in enumerate(self.read)}
         parents = [places.get(row[:-1], -1) for row in rows] if length else [-1]
         if min(parents) >= 0:
-            tokens, store = prefix[:, -1:], [layer.taken(torch.tensor(parents)) for layer in self.store]
+            tokens, store = prefix[:, -1:], [layer.select(torch.tensor(parents)) for layer in self.store]
         else:
             bos = prefix.new_full((len(prefix), 1), model.bos)
             tokens, store = torch.cat([bos, prefix], 1), model.new_cache(len(prefix))

@@ -22,7 +22,7 @@ from modules.base import Mean, Module, Split, require
 
 
 class Autoencoder(Module):
-    """One hidden layer, unmasked, on bits.
+    """Autoencoder of one hidden layer, unmasked, on bits.
 
     Args:
         event_shape: shape of one example; n is its product.

@@ -120,7 +120,7 @@ class Autoregressive(MixtureOfJoints, Module):
         return (logits / temperature).softmax(-1)
 
     def sample_conditional(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
-        """One value per row by inverting the distribution function: logits (B[, K]), noise (B,) -> (B,)."""
+        """Draw a value per row by inverting the distribution function: logits (B[, K]), noise (B,) -> (B,)."""
         p = self.probabilities(logits, temperature)
         if self.num_categories == 2:
             return (noise < p).to(p)
@@ -297,8 +297,7 @@ class Autoregressive(MixtureOfJoints, Module):
         given: Tensor | None = None,
         order: Order | Tensor | None = None,
     ) -> Trace:
-        """One draw, variable by variable; a step per free variable, after one for what is given. Arguments
-        as of `sample`.
+        """Trace of one draw, a step per free variable, after one for what is given. Arguments as of `sample`.
 
         A mixture draws its joint first, as `sample` does. The steps are those of this joint alone, and one
         more at the end turns its log p(x) into the mixture's: the last `log_prob` is `log_prob(x, order)`.
@@ -322,7 +321,7 @@ class Autoregressive(MixtureOfJoints, Module):
         temperature: float,
         generator: torch.Generator | None,
     ) -> Trace:
-        """One draw from a joint, unrolled; `known` (1, n), NaN where free.
+        """Trace of one draw from a joint; `known` (1, n), NaN where free.
 
         Args:
             mixed: the joints whose mixture has the last `log_prob`.

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules.autoregressive.orders import resolve_order
-from modules.autoregressive.tables import OUTSIDE, Counted
+from modules.autoregressive.tables import OUTSIDE, ConditionalTables
 
 Offset = tuple[int, int]  # rows down, columns right: (-1, 0) is the pixel above
 
@@ -83,7 +83,7 @@ def neighbours(height: int, width: int, template: Sequence[Sequence[int]], outsi
     return parents
 
 
-class BayesNet(Counted):
+class BayesNet(ConditionalTables):
     """Any directed acyclic graph.
 
     Args:
@@ -115,7 +115,7 @@ class BayesNet(Counted):
         self.set_parents(given, smoothing)
 
 
-class NeighbourNet(Counted):
+class NeighbourNet(ConditionalTables):
     """A Bayesian network over the pixels of an image: a template of earlier neighbours.
 
     Args:

@@ -51,7 +51,7 @@ def shift_down(image: Tensor) -> Tensor:
 
 
 class GatedLayer(nn.Module):
-    """One layer of both stacks.
+    """Layer of both stacks.
 
     Args:
         inputs: maps read: the colours of the picture in the first layer, `channels` later.
@@ -163,7 +163,7 @@ class GatedPixelCNN(ClassConditional, PixelModel):
         return self.horizontal_stack(image, given, y, apply)
 
     def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
-        """With activations kept: the vertical stack once a row, the horizontal one once a pixel."""
+        """Logits with activations kept: the vertical stack once per row, the horizontal one per pixel."""
         self.check_order(order)
         y, beginning = self.component_classes(len(x), index), RecordingPass()
         if start:

@@ -35,7 +35,7 @@ class GaussianChain(CountModel):
     """Args:
         event_shape: shape of one example.
         memory: k, how many values back.
-        least_variance: of a step, so that constant data keep a density.
+        min_variance: of a step, so that constant data keep a density.
         training: metrics, ... of `modules.base.Module`.
 
     All parameters follow from two tables of second moments that `count` adds up: `first`, of 1 and the first
@@ -49,16 +49,16 @@ class GaussianChain(CountModel):
         self,
         event_shape: Sequence[int] = (64,),
         memory: int = 1,
-        least_variance: float = 1e-6,
+        min_variance: float = 1e-6,
         **training: Any,
     ) -> None:
         super().__init__(**training)
-        require(0, least_variance=least_variance)
+        require(0, min_variance=min_variance)
         require(1, memory=memory)
         self.event_shape, self.n, self.memory = tuple(event_shape), math.prod(event_shape), memory
         if self.n < memory + 1:
             raise ValueError(f"event_shape is {list(event_shape)}: memory {memory} needs more steps.")
-        self.least_variance = least_variance
+        self.min_variance = min_variance
         self.register_buffer("first", torch.zeros(memory + 1, memory + 1, dtype=torch.float64))
         self.register_buffer("steps", torch.zeros(memory + 2, memory + 2, dtype=torch.float64))
         self.put([0.0] * memory, 1.0)
@@ -105,7 +105,7 @@ class GaussianChain(CountModel):
         covariance = moments[1:, 1:] - mean[:, None] * mean
         slopes = torch.linalg.pinv(covariance[:-1, :-1], hermitian=True) @ covariance[:-1, -1]
         left = covariance[-1, -1] - slopes @ covariance[:-1, -1]
-        return mean[-1] - slopes @ mean[:-1], slopes, left.clamp(min=self.least_variance)
+        return mean[-1] - slopes @ mean[:-1], slopes, left.clamp(min=self.min_variance)
 
     @property
     def slopes(self) -> Tensor:
@@ -204,7 +204,7 @@ class GaussianChain(CountModel):
 
     @former("seed")
     def sample_trace(self, *, generator: torch.Generator | None = None) -> Trace:
-        """One draw, a step a value: `x` so far and the `mean` that the value was drawn around."""
+        """Trace of one draw, a step per value: `x` so far and the `mean` that the value was drawn around."""
         steps = []
         spreads = self.system()[2].sqrt().tolist()
         for x, around in self._draw(1, generator):

@@ -66,7 +66,7 @@ def make_masks(rank: Tensor, degrees: Sequence[Tensor], direct: bool) -> list[Te
 
 
 @lru_cache(maxsize=4096)
-def mixed(*numbers: int) -> int:
+def mixed_seed(*numbers: int) -> int:
     """Several numbers as one seed: torch's CPU generator reads 32 bits of it, and a SeedSequence mixes all of
     them into these."""
     (state,) = np.random.SeedSequence(numbers).generate_state(1)
@@ -205,13 +205,13 @@ class MADE(Autoregressive):
 
     @property
     def num_components(self) -> int:
-        """How many (order, degrees) pairs `log_prob` mixes; 1 for one fixed order and mask."""
+        """Number of (order, degrees) pairs that `log_prob` mixes; 1 for one fixed order and mask."""
         counts = [c if c else self.ensemble for c in (self.num_orders, self.num_masks)]
         return max(counts)
 
     @property
     def num_in_one_order(self) -> int:
-        """How many masks there are for any one order."""
+        """Number of masks for any one order."""
         return self.num_masks or self.ensemble
 
     def component_order(self, index: int) -> Tensor:
@@ -240,11 +240,11 @@ class MADE(Autoregressive):
 
     def _generator(self, index: int, purpose: int) -> torch.Generator:
         # a function of (seed, purpose, index) alone: a resumed run and every process see the same orders
-        return torch.Generator().manual_seed(mixed(self.seed, purpose, index))
+        return torch.Generator().manual_seed(mixed_seed(self.seed, purpose, index))
 
     @property
     def masked_layers(self) -> list[MaskedLinear]:
-        """All layers: the hidden ones, the output's, and the direct one if there is one."""
+        """Layers in their order: the hidden ones, the output's, and the direct one if there is one."""
         layers = [*self.layers, self.out, self.skip]
         return [layer for layer in layers if isinstance(layer, MaskedLinear)]
 

@@ -21,7 +21,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from modules.autoregressive.tables import Counted
+from modules.autoregressive.tables import ConditionalTables
 
 # [BB] 5.1, example 5.10.3, as printed; its transpose is the transition matrix
 PRINTED = [
@@ -34,7 +34,7 @@ PRINTED = [
 FIVE_STATES = [list(column) for column in zip(*PRINTED, strict=True)]
 
 
-class MarkovChain(Counted):
+class MarkovChain(ConditionalTables):
     """Args:
     event_shape: shape of one example, read in raster order.
     memory: k, how many variables back.

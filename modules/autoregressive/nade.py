@@ -29,7 +29,7 @@ from modules.autoregressive.base import Autoregressive
 
 
 def distinct_states(u: Tensor, merge: bool) -> tuple[Tensor, Tensor, Tensor]:
-    """Which states a chunk of variables meets, each only once: an input of zeros adds nothing.
+    """Distinct states that a chunk of variables meets: an input of zeros adds nothing.
 
     Of binary digits seven pixels in eight are 0, so a few states serve the whole chunk.
 
@@ -81,7 +81,7 @@ def _read_out(u: Tensor, weight: Tensor, start: Tensor, readout: Tensor, chunk: 
 
 
 class NADEBase(Autoregressive):
-    """What NADE and RNADE share: the running state and what is read out of it.
+    """Base of NADE and RNADE: the running state and its readout.
 
     Args:
         event_shape, order, num_categories, seed: see `Autoregressive`.
@@ -121,11 +121,11 @@ class NADEBase(Autoregressive):
         self.bias = nn.Parameter(torch.zeros(self.n, outputs))
 
     def inputs(self, x: Tensor) -> Tensor:
-        """What the state is fed: x (..., n) -> (..., n, F)."""
+        """Inputs to the state: x (..., n) -> (..., n, F)."""
         return x[..., None]
 
     def outputs(self, x: Tensor, order: Tensor | None = None) -> Tensor:
-        """What is read out for every variable: x (B, n) -> (B, n, O)."""
+        """Readout of every variable: x (B, n) -> (B, n, O)."""
         order = self.order if order is None else order
         u: Tensor = self.inputs(x)
         weight: Tensor = self.weight

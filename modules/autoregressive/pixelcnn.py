@@ -183,7 +183,7 @@ class PixelModel(Autoregressive):
         pixelwise = each.t().flatten().tolist()  # all colours of a pixel, then the next
         super().__init__(image_shape, pixelwise, num_categories, **training)
         self.colours, self.height, self.width = image_shape
-        self.outputs = self.colours * (1 if num_categories == 2 else num_categories)  # numbers a pixel
+        self.outputs = self.colours * (1 if num_categories == 2 else num_categories)  # numbers per pixel
 
     def make_head(self, channels: int) -> nn.ModuleList:
         return nn.ModuleList(
@@ -228,7 +228,7 @@ class PixelModel(Autoregressive):
             raise ValueError("Masked convolutions know the raster order alone: leave the order out.")
 
     def at(self, x: Tensor, pixel: int) -> Tensor:
-        """One pixel of x (B, n) as an image (B, C, 1, 1)."""
+        """Pixel of x (B, n) as an image (B, C, 1, 1)."""
         return (x.view(len(x), self.colours, -1)[:, :, pixel] / (self.num_categories - 1))[:, :, None, None]
 
     def full_precision(self, split: Split) -> AbstractContextManager:
@@ -318,7 +318,7 @@ class PixelCNN(PixelModel):
         return self.apply_head(h, apply)
 
     def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
-        """With activations kept: one place of each layer for a new pixel, not all of them."""
+        """Logits with activations kept: one place of each layer for a new pixel, not all of them."""
         self.check_order(order)
         if self.first_mask == "B":  # what is kept would be outdated by the pixel's own value
             yield from super()._sequential_logits(x, order, index, start)

@@ -127,7 +127,7 @@ class RNADE(NADEBase):
         given: Tensor | None = None,
         order: Order | Tensor | None = None,
     ) -> Trace:
-        """One draw, variable by variable; arguments as of `sample`.
+        """Trace of one draw, variable by variable; arguments as of `sample`.
 
         Step values: `variable`, `x` (*event_shape, NaN where not yet visited), `weights`, `means`,
         `sigmas` (K,) of its mixture, and the running `log_prob`, nats.

@@ -32,8 +32,8 @@ OUTSIDE = -1  # a parent that does not exist, such as a pixel beyond the margin:
 LARGEST = 2**24  # contexts of one table that a model may keep
 
 
-class Counts(CountModel, Autoregressive):
-    """What all tables share: `counts`, and conditionals that may be certain."""
+class TableModel(CountModel, Autoregressive):
+    """Base of all tables: `counts`, and conditionals that may be certain."""
 
     counts: Tensor
 
@@ -51,7 +51,7 @@ class Counts(CountModel, Autoregressive):
         self.counts.zero_()
 
 
-class Counted(Counts):
+class ConditionalTables(TableModel):
     """Base of models whose conditionals are rows of counted tables.
 
     A constructor calls `set_parents`. `counts` (rows, K) holds N(c, k) of all tables, one
@@ -121,7 +121,7 @@ class Counted(Counts):
         return log_p[:, 1] - log_p[:, 0] if self.num_categories == 2 else log_p
 
     def rows(self, x: Tensor) -> Tensor:
-        """Where each variable's conditional stands in `table`: x (B, n) -> (B, n) int64."""
+        """Row of each variable's conditional in `table`: x (B, n) -> (B, n) int64."""
         digits = F.pad(x.long(), (0, 1))  # (B, n + 1): the last one is what is OUTSIDE
         rows = self.first.expand(len(x), -1).clone()
         for place in range(self.slots.shape[1]):
@@ -147,7 +147,7 @@ class Counted(Counts):
             met.add(i)
 
     def _sequential_logits(self, x: Tensor, order: Tensor, index: int, start: int) -> Iterator[Tensor]:
-        """One look into one table for each variable."""
+        """Logits by one look into one table per variable."""
         self.check_order(order)
         log_odds, powers = self.log_odds, self.num_categories ** torch.arange(self.slots.shape[1])
         for j in order[start:].tolist():
@@ -165,7 +165,7 @@ class Counted(Counts):
         self.counts += torch.bincount(cells.flatten(), minlength=self.counts.numel()).view_as(self.counts)
 
 
-class ChainRuleTable(Counted):
+class ChainRuleTable(ConditionalTables):
     """p(x) = Π p(x_i | all earlier variables), each conditional a table; exact, in any order.
 
     Args:
@@ -191,8 +191,8 @@ class ChainRuleTable(Counted):
         self.set_parents([self.order[: rank[i]].tolist() for i in range(self.n)], smoothing)
 
 
-class JointTable(Counts):
-    """One probability for each of the K^n strings; its conditionals follow by summing, in any order.
+class JointTable(TableModel):
+    """Probability of each of the K^n strings; the conditionals follow by summing, in any order.
 
     Args: as `ChainRuleTable`; α is added to the count of every string.
     """

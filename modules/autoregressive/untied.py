@@ -19,7 +19,7 @@ from modules.autoregressive.orders import ranks
 
 
 class Untied(Autoregressive):
-    """One hidden layer per variable, on bits.
+    """Untied conditionals with one hidden layer per variable, on bits.
 
     Args:
         event_shape: shape of one example; n is its product. Memory grows with d n².

@@ -49,7 +49,7 @@ class Hypothesis:
     group: int = 0
 
 
-def beam(
+def beam_search(
     model: NextToken,
     prefix: Tensor,
     length: int,
@@ -71,7 +71,7 @@ def beam(
     return beam_trace(model, prefix, length, width, eos, alpha).result
 
 
-def diverse_beam(
+def diverse_beam_search(
     model: NextToken,
     prefix: Tensor,
     length: int,
@@ -98,7 +98,7 @@ def beam_trace(
     strength: float = 0.0,
     names: Sequence[str] | None = None,
 ) -> Trace:
-    """The search, one step a token.
+    """Trace of the search, a step per token.
 
     Returns:
         Trace with, a step: `hypotheses` (H, t), the prefixes that are extended, their `scores` (H,) and
@@ -202,7 +202,7 @@ def _equation(found: dict[str, Tensor], scores: Tensor, log_p: Tensor, names: Se
 
 
 @torch.no_grad()
-def exhaustive(
+def exhaustive_search(
     model: NextToken, prefix: Tensor, length: int, eos: int | None = None, alpha: float = 0.0
 ) -> Hypothesis:
     """The best text of all, argmax_y log P(y | prefix) / length^α, by looking at every one: for toys.

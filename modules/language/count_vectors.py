@@ -113,11 +113,11 @@ class CountSVD(CountModel):
         return self
 
     def weighted(self, counts: Tensor) -> Tensor:
-        """What is decomposed: the counts, or their PPMI."""
+        """Matrix that is decomposed: the counts, or their PPMI."""
         return ppmi(counts) if self.weighting == "ppmi" else counts
 
     def step(self, batch: tuple[Tensor], split: Split) -> Tensor:
-        """What of a matrix is lost by projecting its rows on the d directions: ‖M − M V_d V_dᵀ‖/‖M‖."""
+        """Part of a matrix that is lost by projecting its rows on the d directions: ‖M − M V_d V_dᵀ‖/‖M‖."""
         M = self.weighted(batch[0])
         residual = M - M @ self.right @ self.right.T
         self.log_metric(split, "error", residual, M)

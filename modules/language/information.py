@@ -63,7 +63,7 @@ def lp_distance(p: Tensor, q: Tensor, order: float) -> Tensor:
     return torch.linalg.vector_norm(p - q, order, dim=-1)
 
 
-def telling_event(p: Tensor, q: Tensor) -> Tensor:
+def distinguishing_event(p: Tensor, q: Tensor) -> Tensor:
     """The event A on which P(A) - Q(A) = TV(P, Q): all x with P(x) > Q(x), as (..., V) bool."""
     return p > q
 

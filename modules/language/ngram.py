@@ -43,7 +43,7 @@ IGNORED = -100  # a target that is not predicted, as in torch's cross_entropy
 
 @dataclass(frozen=True)
 class Level:
-    """One order of the recursion; n-grams are numbers in base `base`, oldest token first.
+    """Order m of the recursion; n-grams are numbers in base `base`, oldest token first.
 
     Attributes:
         order: m. keys: (N,) sorted. counts: (N,) c(hw). p: (N,) what c gives without lower orders.
@@ -73,7 +73,7 @@ class Level:
 
 
 def find(keys: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
-    """Where `wanted` stands in the sorted `keys`, and whether it stands there at all."""
+    """Place of `wanted` in the sorted `keys`, and True where it is one of them."""
     place = torch.searchsorted(keys, wanted).clamp(max=max(len(keys) - 1, 0))
     return place, (keys.take(place) == wanted) if len(keys) else torch.zeros_like(wanted, dtype=torch.bool)
 
@@ -153,7 +153,7 @@ class NGram(TextSampler, CountModel):
 
     # --- counting ---
 
-    def windows(self, tokens: Tensor, targets: Tensor) -> Tensor:
+    def ngram_ids(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """The n-gram that ends in each target, as a number: tokens and targets (B, T) -> (B, T).
 
         The context of targets[:, t] is tokens[:, :t + 1]; begin tokens stand before it.
@@ -174,7 +174,7 @@ class NGram(TextSampler, CountModel):
         tokens, targets = batch
         if targets.shape != tokens.shape:
             raise ValueError("The data have one target a context: take whole lines (examples: lines).")
-        keys, counts = self.windows(tokens, targets)[targets != IGNORED].unique(return_counts=True)
+        keys, counts = self.ngram_ids(tokens, targets)[targets != IGNORED].unique(return_counts=True)
         self.keys, where = torch.cat([self.keys, keys]).unique(return_inverse=True)
         total = torch.zeros_like(self.keys).index_add_(0, where, torch.cat([self.counts.long(), counts]))
         self.counts, self._levels = total.int(), None
@@ -196,8 +196,8 @@ class NGram(TextSampler, CountModel):
         return len(self.keys)
 
     @property
-    def predictable(self) -> int:
-        """How many tokens may come next: V without the begin token."""
+    def num_predictable(self) -> int:
+        """Number of tokens that may come next: V without the begin token."""
         return self.vocab_size - (self.bos is not None)
 
     # --- the recursion ---
@@ -224,8 +224,8 @@ class NGram(TextSampler, CountModel):
         )
         discounts = torch.zeros(3, dtype=torch.float64)
         if self.smoothing == "add":
-            total = total + self.alpha * self.predictable
-            p, back = counts / total[where], self.alpha * self.predictable / total
+            total = total + self.alpha * self.num_predictable
+            p, back = counts / total[where], self.alpha * self.num_predictable / total
         else:
             if self.smoothing != "none" and (m > 1 or self.uniform):
                 discounts = (
@@ -240,13 +240,13 @@ class NGram(TextSampler, CountModel):
 
     def _lowest(self) -> float:
         """P_0: uniform, or nothing where the recursion must not reach it."""
-        return 0.0 if self.smoothing == "none" else 1 / self.predictable
+        return 0.0 if self.smoothing == "none" else 1 / self.num_predictable
 
     # --- density ---
 
     def token_log_probs(self, tokens: Tensor, targets: Tensor) -> Tensor:
         """log P(targets[:, t] | tokens[:, :t + 1]) in nats, (B, T); 0 for targets of -100."""
-        p = self._score(self.windows(tokens, targets))
+        p = self._score(self.ngram_ids(tokens, targets))
         p = p.masked_fill(targets == IGNORED, 1.0)
         if self.bos is not None:
             p = p.masked_fill(targets == self.bos, 0.0)
@@ -267,7 +267,7 @@ class NGram(TextSampler, CountModel):
         """Mean nats of the counted tokens themselves, from the counts alone."""
         return float(-(self.counts * self._score(self.keys).log()).sum() / self.counts.sum())
 
-    def lowered(self, order: int, **settings: Any) -> "NGram":
+    def lower_order(self, order: int, **settings: Any) -> "NGram":
         """The model of a lower order on the same text, `smoothing` and its parameters as given.
 
         Raises:
@@ -282,7 +282,7 @@ class NGram(TextSampler, CountModel):
         return model
 
     def _shifted(self, tokens: Tensor) -> tuple[Tensor, Tensor]:
-        """Every token is a target; before the first stands a begin token."""
+        """Shift texts, so that every token is a target; before the first stands a begin token."""
         return F.pad(tokens[:, :-1], (1, 0), value=self.pad), tokens
 
     def log_prob(self, tokens: Tensor) -> Tensor:
@@ -324,7 +324,7 @@ class NGram(TextSampler, CountModel):
         return (last * weights).sum(1)
 
     def _contexts(self, level: Level, h: Tensor) -> tuple[Tensor, Tensor]:
-        """Which context of a level each history (B,) ends in, and whether it was ever seen."""
+        """Context of a level that each history (B,) ends in, and True where it was seen."""
         context, seen = find(level.contexts, h % self.base ** (level.order - 1))
         if self.smoothing == "none" and not seen.all():
             raise ValueError(
@@ -350,7 +350,7 @@ class NGram(TextSampler, CountModel):
         return mixed
 
     def backoff(self, prefix: Tensor) -> Trace:
-        """How P(· | prefix) is mixed, from P_0 upwards; prefix (T,).
+        """Trace of how P(· | prefix) is mixed, from P_0 upwards; prefix (T,).
 
         Values: `order`; `context` (the tokens read); `seen`; `total` c(h·); `types` N₁₊(h·); `back`;
         `discounts` (3,); `p` (V,) this order's own part; `mixed` (V,) P_m; `weight` of this order's own
@@ -391,7 +391,7 @@ class NGram(TextSampler, CountModel):
             "mixed": mixed[0][0],
             "weight": remaining,
         }
-        steps = [Step(f"Order 0: all {self.predictable} tokens alike.", bottom, r"P_0 = 1/V")]
+        steps = [Step(f"Order 0: all {self.num_predictable} tokens alike.", bottom, r"P_0 = 1/V")]
         for value in reversed(values):
             m, known = value["order"], value["seen"]
             caption = (

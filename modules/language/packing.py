@@ -1,4 +1,4 @@
-"""How many directions are almost orthogonal: at random, and by a construction.
+"""Almost orthogonal directions, how many there are: at random, and by a construction.
 
     random      cos² of two random unit vectors in R^n is Beta(½, (n − 1)/2), its sd of cos 1/√n
     explicit    f_{α,β}(x) = (−1)^{Tr(αx + βx³)} / 2^{m/2},     x, α, β ∈ GF(2^m)

@@ -29,7 +29,7 @@ class TextSampler:
     trace_length: int = 32
 
     def reader(self) -> Reader | None:
-        """What gives the logits of texts that grow; None asks `next_log_probs` at every step."""
+        """Function that gives the logits of texts that grow; None asks `next_log_probs` at every step."""
         return None
 
     def text_start(self) -> Tensor:
@@ -84,7 +84,7 @@ class TextSampler:
         min_p: float | None = None,
         names: Sequence[str] | None = None,
     ) -> Trace:
-        """One text, one step per token; arguments as of `sample`, steps as of `decoding.sample_trace`.
+        """Trace of one text, a step per token; arguments as of `sample`, steps as of `decoding.sample_trace`.
 
         Args:
             names: tokens as text, for captions; numbers without it.

@@ -78,7 +78,7 @@ def wordpiece_encode(word: str, vocabulary: Sequence[str] | set[str]) -> list[st
 
 
 def segmentations(word: str, p: Mapping[str, float]) -> Iterator[tuple[str, ...]]:
-    """All ways to write a word as pieces of positive probability; exponentially many."""
+    """Ways to write a word as pieces of positive probability; exponentially many."""
     if not word:
         yield ()
     for end in range(1, len(word) + 1):
@@ -114,7 +114,7 @@ def marginal(word: str, p: Mapping[str, float]) -> float:
 
 
 def expected_counts(corpus: Mapping[str, int], p: Mapping[str, float]) -> tuple[dict[str, float], float]:
-    """How often each piece is used on average over all segmentations, and log P(corpus)."""
+    """Expected number of uses of each piece over all segmentations, and log P(corpus)."""
     counts: defaultdict[str, float] = defaultdict(float)
     total = 0.0
     for word, n in corpus.items():

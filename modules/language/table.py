@@ -17,7 +17,7 @@ from modules.language.sampling import TextSampler
 
 
 class TableLM(TextSampler, nn.Module):
-    """All conditionals of strings up to length T over V tokens.
+    """Table of all conditionals of strings up to length T over V tokens.
 
     Args:
         tables: T tensors; number t is (V^t, V), rows in lexicographic order of the prefix, each

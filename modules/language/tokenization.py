@@ -68,7 +68,7 @@ def presplit(text: str, kind: Kind, end: str = END) -> list[tuple[str, ...]]:
 
 
 def merge(units: Sequence[str], pair: Pair) -> tuple[str, ...]:
-    """Every occurrence of the pair in one, from the left."""
+    """Merge every occurrence of the pair, from the left."""
     merged, i, last = [], 0, len(units) - 1
     while i <= last:
         if i < last and units[i] == pair[0] and units[i + 1] == pair[1]:
@@ -84,7 +84,7 @@ def merge(units: Sequence[str], pair: Pair) -> tuple[str, ...]:
 
 
 class PairCounts:
-    """How often each pair is adjacent, kept up to date where a merge happens.
+    """Counts of adjacent pairs, kept up to date where a merge happens.
 
     Work goes over different words, each weighted by how often it occurs.
 
@@ -265,7 +265,7 @@ class BPE:
         return tokens
 
     def encode_word(self, units: tuple[str, ...]) -> tuple[str, ...]:
-        """Of all pairs present, the one learned first is merged, until none is left."""
+        """Merge, of all pairs present, the one learned first, until none is left."""
         while len(units) > 1:
             pair = min(pairwise(units), key=lambda p: self.ranks.get(p, math.inf))
             if pair not in self.ranks:

@@ -130,7 +130,7 @@ def probabilities(logits: Tensor, params: SamplingParams = PLAIN, **change: Any)
 
 
 def draw(logits: Tensor, params: SamplingParams = PLAIN, generator: torch.Generator | None = None) -> Tensor:
-    """One token each: logits (B, V) -> (B,). Greedy draws nothing, so that it leaves the generator alone."""
+    """Draw one token each: logits (B, V) -> (B,). Greedy leaves the generator alone."""
     if params.temperature == 0:
         return logits.argmax(-1)
     p = probabilities(logits, params)

@@ -28,7 +28,8 @@ References: Mikolov et al. 2013, arXiv:1301.3781 and arXiv:1310.4546; Levy & Gol
 (negative sampling factorises shifted PMI); [GM] §1.6.1, fig. 1.7-1.8.
 """
 
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal
 
 import torch
 import torch.nn.functional as F
@@ -58,7 +59,7 @@ class PairMean(Metric):
 
 
 class Word2Vec(Module):
-    """What skip-gram and CBOW share: two tables and two losses.
+    """Base of skip-gram and CBOW: two tables and two losses.
 
     Args:
         vocab_size: V.
@@ -71,7 +72,8 @@ class Word2Vec(Module):
         ValueError: an argument is out of range.
     """
 
-    seen: Tensor
+    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {"seen": "target_frequency"}
+    target_frequency: Tensor
 
     def __init__(
         self,
@@ -95,7 +97,7 @@ class Word2Vec(Module):
         self.u = nn.Parameter(torch.zeros(vocab_size, dim))
         # what share of the words to be predicted each word was, summed over the steps: all alike until
         # something was, and small enough for half precision whatever the length of the training
-        self.register_buffer("seen", torch.full((vocab_size,), 1 / vocab_size))
+        self.register_buffer("target_frequency", torch.full((vocab_size,), 1 / vocab_size))
 
     @property
     def vectors(self) -> Tensor:
@@ -105,20 +107,20 @@ class Word2Vec(Module):
     @property
     def noise(self) -> Tensor:
         """q (V,), proportional to count^a."""
-        q = self.seen.to(self.v.dtype) ** self.noise_power
+        q = self.target_frequency.to(self.v.dtype) ** self.noise_power
         return q / q.sum()
 
-    def see(self, words: Tensor) -> None:
+    def count_targets(self, words: Tensor) -> None:
         """Take note of the words (N,) to be predicted in a step, by all processes."""
         counts = self.all_reduce_sum(torch.bincount(words, minlength=self.vocab_size))
-        self.seen += counts / counts.sum()
+        self.target_frequency += counts / counts.sum()
 
     def predict_from(self, given: Tensor) -> Tensor:
         """log p of every word next to given vectors: (B, d) -> (B, V)."""
         scores = given @ self.u.T
         return (scores + self.noise.log() if self.loss == "negative" else scores).log_softmax(-1)
 
-    def sampled(self, given: Tensor, targets: Tensor) -> Tensor:
+    def negative_sampling_loss(self, given: Tensor, targets: Tensor) -> Tensor:
         """Negative-sampling loss of each pair: given vectors (N, d), targets (N,) -> (N,)."""
         drawn = torch.multinomial(self.noise, len(targets) * self.negatives, replacement=True)
         words = torch.cat([targets[:, None], drawn.reshape(len(targets), -1)], 1)  # (N, 1 + K)
@@ -150,9 +152,9 @@ class SkipGram(Word2Vec):
     def _windows(self, centres: Tensor, contexts: Tensor, split: Split) -> Tensor:
         there = contexts >= 0
         if split == "train" and self.loss == "negative":
-            self.see(contexts[there])
+            self.count_targets(contexts[there])  # the nll would need all V words: not measured
             given = self.v[centres][:, None].expand(-1, contexts.shape[1], -1)[there]
-            return self.sampled(given, contexts[there]).mean()  # the nll would need all V words: not measured
+            return self.negative_sampling_loss(given, contexts[there]).mean()
         log_p = self.log_probs(centres)  # (B, V), one softmax a centre, shared by its neighbours
         nll = -(log_p.gather(1, contexts.clamp(min=0)) * there).sum()
         self.log_metric(split, "nll", nll.detach(), there.sum())
@@ -162,7 +164,7 @@ class SkipGram(Word2Vec):
         total = counts.sum()
         if split == "train" and self.loss == "negative":
             # the expected loss over all draws of noise words
-            self.seen.copy_(counts.sum(0).clamp(min=1) / total)
+            self.target_frequency.copy_(counts.sum(0).clamp(min=1) / total)
             scores = self.v @ self.u.T
             nll = -(counts * self.predict_from(self.v.detach())).sum().detach()
             noise = self.negatives * counts.sum(1, keepdim=True) * self.noise
@@ -192,8 +194,8 @@ class CBOW(Word2Vec):
         centres, contexts = batch
         given = self.mean(contexts)
         if split == "train" and self.loss == "negative":
-            self.see(centres)
-            return self.sampled(given, centres).mean()
+            self.count_targets(centres)
+            return self.negative_sampling_loss(given, centres).mean()
         nll = -self.predict_from(given).gather(1, centres[:, None])[:, 0]
         self.log_metric(split, "nll", nll.detach().sum(), torch.tensor(len(nll)))
         return nll.mean()

@@ -32,7 +32,7 @@ def neighbours(vectors: Tensor, word: int, n: int = 10) -> tuple[Tensor, Tensor]
 
 
 def quadruples(pairs: Tensor) -> Tensor:
-    """All questions that a relation makes: pairs (P, 2) of (a, b) -> (P(P − 1), 4) of (a, b, c, d)."""
+    """Questions that a relation makes: pairs (P, 2) of (a, b) -> (P(P − 1), 4) of (a, b, c, d)."""
     P = len(pairs)
     first, second = torch.meshgrid(torch.arange(P), torch.arange(P), indexing="ij")
     different = first != second
@@ -41,7 +41,7 @@ def quadruples(pairs: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Answers:
-    """What the vectors answer to Q questions a : b = c : d.
+    """Answers of the vectors to Q questions a : b = c : d.
 
     Attributes:
         scores: (Q, V), cosines; −∞ where a word may not be the answer.
@@ -80,7 +80,7 @@ def analogies(vectors: Tensor, questions: Tensor, exclude: bool = True) -> Answe
 
 @dataclass(frozen=True)
 class Offsets:
-    """How alike the differences b − a of one relation are.
+    """Likeness of the differences b − a of one relation.
 
     Attributes:
         cosine: mean over all pairs of differences; 1 is parallel.

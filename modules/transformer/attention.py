@@ -29,14 +29,14 @@ from torch import Tensor, nn
 from modules.transformer.positions import Rotary
 
 
-def allowed_pairs(
+def attention_mask(
     queries: int,
     keys: int,
     causal: bool = False,
     padding: Tensor | None = None,
     device: torch.device | None = None,
 ) -> Tensor | None:
-    """Which query may look at which key: True where M = 0, False where M = −∞.
+    """Mask of attention: True where a query may look at a key (M = 0), False where M = −∞.
 
     Args:
         queries, keys: T and S. With S > T the queries are the last T of the S positions.
@@ -79,8 +79,8 @@ def attention_weights(
 
 
 @dataclass(frozen=True)
-class Recorded:
-    """What one call of an attention layer used.
+class AttentionRecord:
+    """Record of one call of an attention layer.
 
     Attributes:
         weights: (B, H, T, S), exactly those that mixed the values.
@@ -101,25 +101,25 @@ class AttentionRecorder:
 
     Attributes:
         heads: layer -> (H,) or (B, H) factors on the heads' outputs; 0 switches a head off.
-        store: keep what the layers used; one entry a call, in order.
+        store: keep what the layers used; one entry per call, in order.
     """
 
     heads: Mapping[nn.Module, Tensor] = field(default_factory=dict)
     store: bool = True
-    calls: dict[nn.Module, list[Recorded]] = field(default_factory=dict)
+    calls: dict[nn.Module, list[AttentionRecord]] = field(default_factory=dict)
 
-    def record(self, layer: nn.Module, seen: Recorded) -> None:
+    def record(self, layer: nn.Module, seen: AttentionRecord) -> None:
         """Called by a layer at each call."""
         if self.store:
             self.calls.setdefault(layer, []).append(seen)
 
 
-# One variable a thread: a model shared by several viewers is recorded by each of them alone.
+# One variable per thread: a model shared by several viewers is recorded by each of them alone.
 _RECORDER: ContextVar[AttentionRecorder | None] = ContextVar("recorder", default=None)
 
 
 def current_recorder() -> AttentionRecorder | None:
-    """Who records attention in this thread, if anybody."""
+    """Recorder of attention in this thread, if there is one."""
     return _RECORDER.get()
 
 
@@ -147,7 +147,7 @@ def record_attention(
 class KVCache:
     """Keys and values of the tokens seen so far, in memory allocated once.
 
-    A new token costs one query, one key, one value and `length` dot products a head; nothing is
+    A new token costs one query, one key, one value and `length` dot products per head; nothing is
     computed twice.
 
     Args:
@@ -171,7 +171,7 @@ class KVCache:
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
-    def taken(self, rows: Tensor) -> "KVCache":
+    def select(self, rows: Tensor) -> "KVCache":
         """A cache of its own for these rows (B',) of the batch; a row may be taken more than once."""
         other = copy.copy(self)
         other.keys, other.values = self.keys[rows], self.values[rows]
@@ -253,12 +253,12 @@ class Attention(nn.Module):
                     q, k, v, dropout_p=dropout, is_causal=causal, scale=self.scale
                 )
             else:
-                allowed = allowed_pairs(T, S, causal, padding, x.device)
+                allowed = attention_mask(T, S, causal, padding, x.device)
                 y = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=self.scale)
         else:
-            allowed = allowed_pairs(T, S, causal, padding, x.device)
+            allowed = attention_mask(T, S, causal, padding, x.device)
             weights = F.dropout(attention_weights(q, k, allowed, self.scale), dropout)
-            recorder.record(self, Recorded(weights, q, k, v, self.scale))
+            recorder.record(self, AttentionRecord(weights, q, k, v, self.scale))
             y = weights @ v  # (B, H, T, D)
             if self in recorder.heads:
                 y = y * recorder.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)

@@ -39,7 +39,7 @@ class FeedForward(nn.Module):
 
 
 class Block(nn.Module):
-    """One block.
+    """Transformer block.
 
     4(C² + C) + 2·C·hidden + hidden + C + 4C parameters with biases.
 

@@ -114,7 +114,7 @@ class GPT(TextSampler, Module):
 
     # --- one pass ---------------------------------------------------------------------------------
 
-    def residuals(
+    def residual_stream(
         self,
         tokens: Tensor,
         cache: list[KVCache] | None = None,
@@ -145,8 +145,8 @@ class GPT(TextSampler, Module):
         causal: bool | None = None,
         padding: Tensor | None = None,
     ) -> Tensor:
-        """Input of the head: (B, T) -> (B, T, C). Arguments as of `residuals`."""
-        (x,) = deque(self.residuals(tokens, cache, causal, padding), maxlen=1)  # keeps only the last
+        """Input of the head: (B, T) -> (B, T, C). Arguments as of `residual_stream`."""
+        (x,) = deque(self.residual_stream(tokens, cache, causal, padding), maxlen=1)  # keeps only the last
         return self.final_norm(x)
 
     def logits(self, hidden: Tensor) -> Tensor:
@@ -169,7 +169,7 @@ class GPT(TextSampler, Module):
         return self.logits(self.hidden(tokens, cache, causal))
 
     def new_cache(self, batch: int) -> list[KVCache]:
-        """An empty cache for `batch` texts of up to `context` tokens, one a layer."""
+        """Empty caches for `batch` texts of up to `context` tokens, one per layer."""
         weight = self.embedding.weight
         D = self.width // self.heads
         return [KVCache(batch, self.heads, self.context, D, weight.device, weight.dtype) for _ in self.blocks]

@@ -45,7 +45,7 @@ def rows(table: Tensor, T: int, offset: int | Tensor) -> Tensor:
 
 
 class Learned(nn.Module):
-    """One trained vector a position. There is none past the table's length, and that is an error."""
+    """Trained vector per position. There is none past the table's length, and that is an error."""
 
     def __init__(self, length: int, width: int) -> None:
         super().__init__()
@@ -66,7 +66,7 @@ class Learned(nn.Module):
 
 
 class Sinusoidal(nn.Module):
-    """Fixed waves, one frequency a pair of channels; defined at every position."""
+    """Fixed waves, one frequency per pair of channels; defined at every position."""
 
     def __init__(self, width: int, base: float = 10000.0) -> None:
         super().__init__()

@@ -15,7 +15,7 @@ from torch.optim.lr_scheduler import LRScheduler
 
 
 class WarmupCosine(LRScheduler):
-    """Stepped once an optimizer step.
+    """Warm-up and cosine, stepped once per optimizer step.
 
     Args:
         steps: of the whole training; the rate stays at the floor after it.

@@ -366,7 +366,7 @@ def test_least_squares_of_any_memory() -> None:
 
 def test_constant_data_keep_a_density() -> None:
     model = fitted(GaussianChain((4,), memory=2), torch.full((10, 4), 3.0))
-    assert model.log_prob(torch.full((1, 4), 3.0)).isfinite().all() and model.variance == model.least_variance
+    assert model.log_prob(torch.full((1, 4), 3.0)).isfinite().all() and model.variance == model.min_variance
 
 
 def test_gaussian_chain_saves_and_replays(tmp_path: Path) -> None:

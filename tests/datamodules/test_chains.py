@@ -66,7 +66,7 @@ def test_letters() -> None:
 
 def test_lines() -> None:
     assert tokens(["ab", "abcd", "a"], 3).tolist() == [[1, 2, END], [1, 2, 3], [1, END, END]]
-    data = Lines(length=12, shortest=5, num_val=30, num_test=20, batch_size=8)
+    data = Lines(length=12, min_length=5, num_val=30, num_test=20, batch_size=8)
     data.setup()
     assert sum(data.counts.values()) == len(data.lines) and min(map(len, data.lines)) == 5
     parts = [s[torch.arange(len(s))][0] for s in (data.train_set, data.val_set, data.test_set)]

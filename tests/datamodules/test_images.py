@@ -104,16 +104,16 @@ def test_seed_moves_validation_but_never_test() -> None:
 
 
 def test_a_class_can_be_left_out_of_every_split() -> None:
-    data, whole = ready(Digits(without=9)), ready(Digits())
+    data, whole = ready(Digits(exclude=9)), ready(Digits())
     for name in ("train_set", "val_set", "test_set"):
         assert sorted(set(every(getattr(data, name))[1].tolist())) == list(range(9))
     images, labels = every(whole.test_set)
     assert torch.equal(every(data.test_set)[0], images[labels != 9])
     sizes = {name: len(getattr(data, f"{name}_set")) for name in ("train", "val", "test")}
     assert data.describe()["splits"] == sizes == {"train": 1138, "val": 250, "test": 229}
-    assert whole.num_train == Digits(without=0).num_train + 152  # 178 zeros in all, 26 of them in the test
+    assert whole.num_train == Digits(exclude=0).num_train + 152  # 178 zeros in all, 26 of them in the test
     with pytest.raises(ValueError, match="without is 10"):
-        Digits(without=10)
+        Digits(exclude=10)
 
 
 def test_test_split_is_touched_by_test_alone() -> None:

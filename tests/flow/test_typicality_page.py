@@ -59,7 +59,7 @@ def classes() -> lens.Classes:
 
 def test_the_model_of_the_held_out_class_never_saw_it(classes: lens.Classes) -> None:
     """All 180 nines are judged, and of the other classes validation and test."""
-    without, whole = Digits(binarize="levels", without=9), Digits(binarize="levels")
+    without, whole = Digits(binarize="levels", exclude=9), Digits(binarize="levels")
     for data in (without, whole):
         data.setup()
     assert not any(

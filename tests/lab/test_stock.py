@@ -23,7 +23,7 @@ def test_digits_are_those_of_the_data(form: str) -> None:
 
 
 def test_a_class_may_be_left_out_and_pictures_resampled() -> None:
-    x, y = stock.digits("test", side=20, without=9)
+    x, y = stock.digits("test", side=20, exclude=9)
     assert x.shape == (len(y), 1, 20, 20) and set(y.tolist()) == set(range(9))
 
 

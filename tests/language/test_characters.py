@@ -61,7 +61,7 @@ def counted(training: Tensor, held_out: Tensor, vocab_size: int, most: int = 8) 
     tokens, targets = held_out[None, :-1], held_out[None, 1:]
     rows = []
     for n in range(1, most + 1):
-        plain, add, kn = (top.lowered(n, smoothing=s) for s in ("none", "add", "kneser-ney"))
+        plain, add, kn = (top.lower_order(n, smoothing=s) for s in ("none", "add", "kneser-ney"))
         whole = torch.ones_like(plain.keys, dtype=torch.bool)  # not the ones that reach before the text
         for i in range(n):
             whole &= plain.keys // plain.base**i % plain.base != plain.pad

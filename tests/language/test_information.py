@@ -119,7 +119,7 @@ def test_variation_is_the_largest_difference_over_all_events() -> None:
     events = torch.tensor(list(itertools.product((0.0, 1.0), repeat=5)), dtype=torch.float64)
     difference = (a @ events.T - b @ events.T).abs()
     torch.testing.assert_close(info.total_variation(a, b), difference.amax(1), rtol=0, atol=1e-12)
-    event = info.telling_event(a, b)
+    event = info.distinguishing_event(a, b)
     torch.testing.assert_close(((a - b) * event).sum(1), difference.amax(1), rtol=0, atol=1e-12)
     assert info.lp_distance(a, b, math.inf).allclose((a - b).abs().amax(1))
 

@@ -47,7 +47,7 @@ def naive(model: NGram, texts: list[list[int]], w: int, h: tuple[int, ...], m: i
     n = model.order
     m = n if m is None else m
     if m == 0:
-        return 1 / model.predictable
+        return 1 / model.num_predictable
     top = {tuple(t[i : i + n]) for t in texts for i in range(len(t) - n + 1)}
     if m == n:
         c = Counter(tuple(t[i : i + n]) for t in texts for i in range(len(t) - n + 1))
@@ -77,7 +77,7 @@ def test_bigrams_by_maximum_likelihood_and_add_one() -> None:
     assert info.perplexity(nats).item() == pytest.approx(math.sqrt(3), rel=1e-12)
 
     model = sam(smoothing="add")
-    assert model.predictable == 11
+    assert model.num_predictable == 11
     assert p(model, "I") == pytest.approx(3 / 14) and p(model, "Sam", "am") == pytest.approx(2 / 13)
     assert p(model, "ham", "Sam") == pytest.approx(1 / 13)
     assert math.exp(-model.log_prob(tokens).item() / 4) == pytest.approx(5.5075706, abs=1e-7)
@@ -123,7 +123,7 @@ def test_francisco_is_frequent_glasses_are_versatile() -> None:
         unigram = NGram(len(ids), 1, smoothing, bos=BOS)
         unigram.fit(encoded)
         found = unigram.next_log_probs(torch.zeros(1, 0, dtype=torch.int64))[0].exp()
-        total = 36 + added * unigram.predictable
+        total = 36 + added * unigram.num_predictable
         expected = [(8 + added) / total, (4 + added) / total]
         assert found[[francisco, glasses]].tolist() == pytest.approx(expected)
     add = after_an_unseen_word(smoothing="add")
@@ -225,11 +225,11 @@ def test_lower_orders_come_from_the_counts_of_the_highest(smoothing) -> None:
     for order in (1, 2, 3, 4):
         direct = NGram(7, order, smoothing, alpha=0.5)
         direct.fit(tokens)
-        lowered = highest.lowered(order, smoothing=smoothing, alpha=0.5)
+        lowered = highest.lower_order(order, smoothing=smoothing, alpha=0.5)
         assert torch.equal(lowered.keys, direct.keys) and torch.equal(lowered.counts, direct.counts)
         assert lowered.train_nll() == pytest.approx(-direct.log_prob(tokens).item() / 300, abs=1e-12)
     with pytest.raises(ValueError, match="4-grams"):
-        highest.lowered(5)
+        highest.lower_order(5)
 
 
 @pytest.mark.parametrize("smoothing", ["kneser-ney", "modified", "add"])

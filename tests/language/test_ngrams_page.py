@@ -95,7 +95,7 @@ def test_shipped_counts(name: str) -> None:
         assert both == pytest.approx(1.5580, abs=5e-4)
     if name == "ngram-multi30k":
         assert math.exp(card["metrics"]["test/nll"]) == pytest.approx(30.72, abs=0.02)
-        assert model.predictable == 5896
+        assert model.num_predictable == 5896
     text = lens.drawn(counts.trained(model, card), 30, 1.0, seed=0)
     assert len(text) > 10 and text == lens.drawn(counts.trained(model, card), 30, 1.0, seed=0)
 

@@ -168,8 +168,8 @@ def test_maps_of_many_networks_are_turned_alike():
 
 def test_refusals():
     for knobs, sentence in (
-        ({"hidden": "the cow sat on the mat"}, "must be a sentence of the toy"),
-        ({"toy": "colour"}, "toy is 'colour'"),
+        ({"held_out": "the cow sat on the mat"}, "give a sentence of the grammar"),
+        ({"grammar": "colour"}, "toy is 'colour'"),
         ({"examples": "words"}, "examples is 'words'"),
         ({"context": 0}, "context is 0"),
     ):

@@ -12,7 +12,7 @@ from lab.lenses import strategies as lens
 from lab.lenses import text as texts
 from lab.seeding import seeded
 from modules.language import decoding
-from modules.language.beam import beam, diverse_beam
+from modules.language.beam import beam_search, diverse_beam_search
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
 from modules.transformer.gpt import GPT
@@ -165,7 +165,7 @@ def test_the_sum_prefers_short_texts_and_groups_differ():
     assert row.diverse > same.diverse and row.beam > same.diverse
     (greedy,) = widths(model, prompts, 8, (1,))
     assert same.diverse == pytest.approx(greedy.beam / 4)  # without a penalty all groups write the same text
-    found = beam(model, prompts[0], 8, 4)
+    found = beam_search(model, prompts[0], 8, 4)
     each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
     assert beam_width.pairs(found) == len(set(each)) / len(each)
 
@@ -313,7 +313,7 @@ def test_scoring_at_once_and_token_by_token_agree():
 def test_groups_of_the_widest_search_are_those_of_narrower_ones():
     model, prompt = counted(), torch.tensor([1, 2])
     for row in widths(model, [prompt], 8, (1, 2, 5), strength=0.7):
-        alone = diverse_beam(model, prompt, 8, row.width, 1, 0.7)
+        alone = diverse_beam_search(model, prompt, 8, row.width, 1, 0.7)
         assert [h.tokens for h in row.spread[0]] == [group[0].tokens for group in alone]
 
 

@@ -369,7 +369,7 @@ def test_planted_corpus(planted):
 
 
 def test_a_rare_role_fails_first():  # one role in few sentences
-    thin = relations.sentences(1500, seed=0, thin=0.02)
+    thin = relations.sentences(1500, seed=0, subsample=0.02)
     C = counts(*windows(list(thin), 2), 68)
     ids = {w: i for i, w in enumerate(relations.VOCABULARY)}
     torch.manual_seed(0)

@@ -11,7 +11,7 @@ from modules.transformer.attention import (
     Attention,
     AttentionRecorder,
     KVCache,
-    allowed_pairs,
+    attention_mask,
     attention_weights,
     current_recorder,
     record_attention,
@@ -52,7 +52,7 @@ class TestWeights:
         torch.testing.assert_close(weights, expected, atol=1e-6, rtol=0)
         expected = torch.tensor([[1.660477, 2.660477], [2.339523, 3.339523]], dtype=torch.float64)
         torch.testing.assert_close(weights @ v, expected, atol=1e-6, rtol=0)
-        causal = attention_weights(q, q, allowed_pairs(2, 2, causal=True)) @ v
+        causal = attention_weights(q, q, attention_mask(2, 2, causal=True)) @ v
         assert causal[0].tolist() == [1.0, 2.0]
         torch.testing.assert_close(causal[1], (weights @ v)[1])
         unscaled = attention_weights(q, q, scale=1.0) @ v
@@ -67,7 +67,7 @@ class TestWeights:
         T, S, D, Dv = 5, (7 if case == "other lengths" else 5), 4, (6 if case == "wider values" else 4)
         q, k, v = random(T, D), random(S, D, seed=1), random(S, Dv, seed=2)
         padding = torch.tensor([[False, True, False, False, True]]) if case == "padding" else None
-        allowed = allowed_pairs(T, S, case == "causal", padding)
+        allowed = attention_mask(T, S, case == "causal", padding)
         scale = 1.0 if case == "unscaled" else None
         if allowed is not None and allowed.ndim == 4:
             allowed = allowed[0, 0]

@@ -150,7 +150,7 @@ def test_values_and_what_the_parts_of_a_block_add() -> None:
     name, model, coder = first_model()
     at = open_page("transformer/attention", model=name, text=TEXT, view="Values", values_of="2.3", query="9")
     tokens = torch.tensor(coder.encode(TEXT))
-    adds, stream = lens.additions(model, tokens), list(model.residuals(tokens[None], causal=True))
+    adds, stream = lens.additions(model, tokens), list(model.residual_stream(tokens[None], causal=True))
     frames = figure(at, "values")[1]["data.0.z"]
     drawn = torch.tensor(frames)[9]  # the sum last
     maps = lens.record(model, tokens)
@@ -266,8 +266,8 @@ def test_greedy_says_so():
 def test_p_values_are_level_over_seeds():
     """A fair sampler's; one that favours a token is found out."""
     p = torch.tensor([0.4, 0.3, 0.2, 0.1])
-    law = sampling.seeds(p, 1000, 200)
-    assert law.histogram.sum() == 200 and law.histogram.min() > 6 and law.below < 0.1
+    p_values = sampling.p_values(p, 1000, 200)
+    assert p_values.histogram.sum() == 200 and p_values.histogram.min() > 6 and p_values.below < 0.1
     name, _, _ = first_model()
     at = open_page("transformer/sampling", model=name, prompt=TEXT, view="Draw 1,000", t="2", length="5")
     assert re.search(r"Over 200 seeds \d+% fall below 0.05", captions(at))

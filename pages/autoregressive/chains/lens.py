@@ -17,7 +17,7 @@ from modules.autoregressive.markov import (
     history_distribution,
     stationary,
 )
-from modules.autoregressive.tables import Counted
+from modules.autoregressive.tables import ConditionalTables
 
 REACH = 3  # rows up and columns to each side that can be painted
 MOST = 12  # neighbours: each doubles the numbers of a table
@@ -84,7 +84,7 @@ def ladder(offsets: Offsets, shared: bool) -> dict[str, float]:
     return found | {"yours": nll_on_test(counted(offsets, shared))}
 
 
-def surprisal(model: Counted, x: Tensor) -> Tensor:
+def surprisal(model: ConditionalTables, x: Tensor) -> Tensor:
     """-log p of each pixel of x (n,) given those that it knows, nats, (n,)."""
     return -model.log_conditionals(x[None])[0].flatten()
 

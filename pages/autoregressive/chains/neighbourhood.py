@@ -118,4 +118,5 @@ def view(stage: Any) -> None:
             """,
             shows=[found["yours"], model.num_parameters],
         )
-        ui.source(tables.Counted.rows, tables.Counted.count, bayesnet.neighbours, references=ROOM.references)
+        ui.source(tables.ConditionalTables.rows, tables.ConditionalTables.count, bayesnet.neighbours,
+                  references=ROOM.references)  # fmt: skip

@@ -111,7 +111,7 @@ def counts_mode() -> None:
         )  # fmt: skip
         ui.program(lens.program(shown, at, k, d), shows=promised)
         ui.source(
-            counting.Multiplications, lens.cost, tables.Counted.set_parents, markov.MarkovChain,
+            counting.Multiplications, lens.cost, tables.ConditionalTables.set_parents, markov.MarkovChain,
             references=ROOM.references,
         )  # fmt: skip
 

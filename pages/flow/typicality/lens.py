@@ -121,7 +121,7 @@ class Classes:
 
     log_p: Tensor
     y: Tensor
-    without: int
+    exclude: int
 
     def scores(self, score: str) -> Tensor:
         """(N,), the higher the odder; H of the typicality is the mean of −log p over the classes seen."""
@@ -129,25 +129,25 @@ class Classes:
 
     @property
     def mean_nll(self) -> float:
-        return float(-self.log_p[self.y != self.without].mean())
+        return float(-self.log_p[self.y != self.exclude].mean())
 
     def sets(self, label: int, score: str) -> tuple[Tensor, Tensor]:
         """Scores of the other seen classes, and of one class."""
         values = self.scores(score)
-        return values[(self.y != self.without) & (self.y != label)], values[self.y == label]
+        return values[(self.y != self.exclude) & (self.y != label)], values[self.y == label]
 
     def against(self, label: int, score: str) -> Against:
         clean, odd = self.sets(label, score)
         return Against(auroc(clean, odd), bootstrap(clean, odd), len(odd))
 
 
-def classes(model: Glow, without: int) -> Classes:
-    """Every digit that the model of `Digits(without=…)` has not been trained on."""
-    x, y = stock.digits(*stock.HELD_OUT, form="levels", without=without)
+def classes(model: Glow, exclude: int) -> Classes:
+    """Every digit that the model of `Digits(exclude=…)` has not been trained on."""
+    x, y = stock.digits(*stock.HELD_OUT, form="levels", exclude=exclude)
     every, labels = stock.digits("train", *stock.HELD_OUT, form="levels")
-    odd = labels == without
+    odd = labels == exclude
     x, y = torch.cat([x, every[odd]]), torch.cat([y, labels[odd]])
-    return Classes(log_prob(model, x, draws=2), y, without)
+    return Classes(log_prob(model, x, draws=2), y, exclude)
 
 
 # --- What is drawn --------------------------------------------------------------------------------

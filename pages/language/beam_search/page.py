@@ -3,7 +3,7 @@
 from lab import ui
 from lab.errors import UserError
 from lab.lenses import text as texts
-from modules.language.beam import beam_trace, exhaustive
+from modules.language.beam import beam_trace, exhaustive_search
 from pages.language.beam_search import figures, lens
 from pages.language.beam_search.room import ROOM
 
@@ -68,7 +68,7 @@ def search(name, table, prompt, length, width, groups, strength, alpha):
         return beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names), names, None
     model, names, eos = lens.table(table, length)
     found = beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names)
-    return found, names, exhaustive(model, prompt, length, eos, alpha)
+    return found, names, exhaustive_search(model, prompt, length, eos, alpha)
 
 
 try:
@@ -185,4 +185,4 @@ with stage.below:
             """,
             shows=[h.log_prob for h in trace.result],
         )
-    ui.source(beam_trace, exhaustive, references=ROOM.references)
+    ui.source(beam_trace, exhaustive_search, references=ROOM.references)

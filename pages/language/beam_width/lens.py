@@ -10,7 +10,7 @@ from torch import Tensor
 
 from lab.lenses.strategies import Remembering
 from modules.base import NextToken
-from modules.language.beam import Hypothesis, beam, diverse_beam
+from modules.language.beam import Hypothesis, beam_search, diverse_beam_search
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def beams(
 ) -> dict[int, list[list[Hypothesis]]]:
     """Of each width the texts of its beam behind each of `prompts` (T₀,), best first."""
     model = Remembering(model)
-    return {size: [beam(model, p, length, size, eos)[:size] for p in prompts] for size in sizes}
+    return {size: [beam_search(model, p, length, size, eos)[:size] for p in prompts] for size in sizes}
 
 
 def widening(
@@ -81,7 +81,7 @@ def widening(
     work, done = n * (most + sum(sizes)), 0
     for prompt in prompts:
         # a group heeds only those before it, so the first B groups are a search of B groups
-        spread.append(diverse_beam(model, prompt, length, most, 1, strength, eos))
+        spread.append(diverse_beam_search(model, prompt, length, most, 1, strength, eos))
         done += most
         yield done / work, []
     for size in sizes:
@@ -89,9 +89,11 @@ def widening(
         plain, normal = [] if known is None else known[size], []
         for i, prompt in enumerate(prompts):
             if known is None:
-                plain.append(beam(model, prompt, length, size, eos)[:size])
+                plain.append(beam_search(model, prompt, length, size, eos)[:size])
             # texts that cannot end are all equally long: their lengths divide nothing apart
-            normal.append(plain[i][0] if eos is None else beam(model, prompt, length, size, eos, alpha)[0])
+            normal.append(
+                plain[i][0] if eos is None else beam_search(model, prompt, length, size, eos, alpha)[0]
+            )
             done += size
             yield done / work, list(rows)
         best = [found[0].log_prob for found in plain]

@@ -40,6 +40,6 @@ def by_order(train: Tensor, test: Tensor, size: int, most: int = MOST) -> Iterat
     found: list[float] = []
     for order in range(1, most + 1):
         yield order / (most + 1), found
-        lower = model.lowered(order, smoothing="kneser-ney")
+        lower = model.lower_order(order, smoothing="kneser-ney")
         found = [*found, -float(lower.token_log_probs(test[None, :-1], test[None, 1:]).mean())]
     yield 1.0, found

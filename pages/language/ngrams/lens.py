@@ -41,7 +41,7 @@ def smoothed(counted: Counted, order: int, smoothing: str, alpha: float, discoun
         if len(read) >= 32:
             read.clear()
         settings = {"smoothing": smoothing, "alpha": alpha, "discount": discount}
-        read[key] = counted.model.lowered(order, **settings)
+        read[key] = counted.model.lower_order(order, **settings)
     return Counted(read[key], counted.coder)
 
 
@@ -144,7 +144,7 @@ def curve(counted: Counted, text: str, alpha: float) -> dict[str, list[float]]:
         nats = surprisals(plain, text)
         put("order", order)
         put("types", plain.model.num_parameters)
-        put("possible", float(plain.model.predictable) ** order)
+        put("possible", float(plain.model.num_predictable) ** order)
         put("unseen", nats.isinf().double().mean().item())
         put("train, maximum likelihood", math.exp(plain.model.train_nll()))
         put("text, maximum likelihood", info.perplexity(nats).item())

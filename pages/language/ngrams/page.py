@@ -240,6 +240,6 @@ with stage.below:
         shows=p[top].tolist(),
     )
     ui.source(
-        NGram.count, NGram._level, NGram._score, NGram.lowered,
+        NGram.count, NGram._level, NGram._score, NGram.lower_order,
         references=ROOM.references,
     )  # fmt: skip

@@ -177,7 +177,7 @@ def divergence_mode() -> None:
                 show_triangle(p, q, triangle, way)
         with right if size == 3 else left:
             ui.figure(
-                figures.pair(p.tolist(), q.tolist(), info.telling_event(p, q).tolist()),
+                figures.pair(p.tolist(), q.tolist(), info.distinguishing_event(p, q).tolist()),
                 alt="P and Q side by side", share=0.5 if size == 3 else 1.0, key="pair",
                 data={"outcome": list(range(1, size + 1)), "P": p, "Q": q},
             )  # fmt: skip

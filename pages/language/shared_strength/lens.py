@@ -75,7 +75,7 @@ def counted(toy: Toy, hidden: str) -> NGram:
 
 def table(model: NGram, before: Tensor) -> Tensor:
     """P of the full-order table, (V,): zeros after a context never seen, where it has no distribution."""
-    plain = model.lowered(model.order, smoothing="none")
+    plain = model.lower_order(model.order, smoothing="none")
     try:
         return plain.next_log_probs(before)[0].exp()
     except ValueError:

@@ -51,7 +51,7 @@ def count(tokenizer: Tokenizer, training: str, test: str, order: int) -> Counted
     ids, unseen = (torch.tensor([tokenizer.encode(text)]) for text in (training, test))
     model = NGram(len(tokenizer), order)
     model.fit(ids)
-    lower = [*(model.lowered(n) for n in range(1, order)), model]
+    lower = [*(model.lower_order(n) for n in range(1, order)), model]
     nll = [-float(m.log_prob(unseen)) / unseen.shape[1] for m in lower]
     sizes = [len(text.encode()) / len(found[0]) for text, found in ((training, ids), (test, unseen))]
     return Counted(len(tokenizer), ids.shape[1], sizes[0], sizes[1], nll)

@@ -47,7 +47,7 @@ if now.view == STEP:
 elif now.view == DRAWS:
     draws = sampling.draw(at["after"], 1000, now.seed)
     order = reel.ids[film.at]
-    law = sampling.seeds(at["after"], 1000, SEEDS)
+    spread = sampling.p_values(at["after"], 1000, SEEDS)
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -59,7 +59,7 @@ elif now.view == DRAWS:
             )
         with right:
             ui.figure(
-                basic.bars([f"{i / 10:.1f}" for i in range(10)], law.histogram, ylabel="seeds",
+                basic.bars([f"{i / 10:.1f}" for i in range(10)], spread.histogram, ylabel="seeds",
                            xlabel="p-value from"),
                 alt=f"How often each tenth of the p-values comes over {SEEDS} seeds", key="law", share=0.7,
             )  # fmt: skip
@@ -67,7 +67,8 @@ elif now.view == DRAWS:
         film.bar()
         ui.equation(draws.equation)
         ui.caption(
-            f"{draws.note} Over {SEEDS} seeds {law.below:.0%} fall below 0.05; a fair sampler's share is 5 %."
+            f"{draws.note} Over {SEEDS} seeds {spread.below:.0%} fall below 0.05; "
+            "a fair sampler's share is 5 %."
             if draws.freedom
             else "Only one token is left: there is nothing to test."
         )
