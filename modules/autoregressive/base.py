@@ -21,7 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.autoregressive.mixture import Joint, MixtureOfJoints, log_weights
-from modules.autoregressive.orders import Order, resolve_order
+from modules.autoregressive.orders import Order, named, resolve_order
 from modules.base import Module, Split
 from modules.former import former
 from modules.noise import pick, uniform
@@ -78,6 +78,10 @@ class Autoregressive(MixtureOfJoints, Module):
         self.num_categories, self.seed = num_categories, seed
         self.order = resolve_order(order, self.n, seed)
 
+    def extra_repr(self) -> str:
+        values = f", num_categories={self.num_categories}" if self.num_categories > 2 else ""
+        return f"event_shape={self.event_shape}, order={named(self.order)}{values}"
+
     # --- numbers that depend on what a variable is; RNADE has its own ---
 
     def as_vectors(self, x: Tensor) -> Tensor:
@@ -120,7 +124,7 @@ class Autoregressive(MixtureOfJoints, Module):
         return (logits / temperature).softmax(-1)
 
     def sample_conditional(self, logits: Tensor, noise: Tensor, temperature: float) -> Tensor:
-        """Draw a value per row by inverting the distribution function: logits (B[, K]), noise (B,) -> (B,)."""
+        """Draw a value per row by inverting the distribution function, logits (B[, K]), noise (B,)."""
         p = self.probabilities(logits, temperature)
         if self.num_categories == 2:
             return (noise < p).to(p)

@@ -89,6 +89,9 @@ class GaussianChain(CountModel):
         self.steps.copy_(loading @ loading.t())
         self.steps[-1, -1] += scale**2
 
+    def extra_repr(self) -> str:
+        return f"event_shape={self.event_shape}, memory={self.memory}"
+
     # --- parameters ---
 
     def regression(self, moments: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -196,6 +196,11 @@ class MADE(Autoregressive):
             for layer in [*self.layers, self.out]:
                 layer.weight.data *= layer.mask  # type: ignore[operator, union-attr]
 
+    def extra_repr(self) -> str:
+        degrees = self.degrees if isinstance(self.degrees, str) else "given"
+        counts = f"num_orders={self.num_orders}, num_masks={self.num_masks}"
+        return f"{super().extra_repr()}, degrees={degrees}, {counts}"
+
     # --- connectivity: which order and which degrees ---
 
     @property

@@ -120,6 +120,9 @@ class NADEBase(Autoregressive):
         self.readout = nn.Parameter(uniform(torch.empty(self.n, outputs, hidden), -1, 1) / hidden**0.5)
         self.bias = nn.Parameter(torch.zeros(self.n, outputs))
 
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, hidden={self.hidden}, chunk={self.chunk}"
+
     def inputs(self, x: Tensor) -> Tensor:
         """Inputs to the state: x (..., n) -> (..., n, F)."""
         return x[..., None]

@@ -47,3 +47,12 @@ def observed_first(observed: Tensor, order: Tensor) -> Tensor:
     """
     seen = observed.reshape(-1).cpu()[order]
     return torch.cat([order[seen], order[~seen]])
+
+
+def named(order: Tensor) -> str:
+    """Name of an order, or its first variables."""
+    raster = torch.arange(len(order), device=order.device)
+    for name, other in (("raster", raster), ("reversed", raster.flip(0))):
+        if torch.equal(order, other):
+            return name
+    return f"[{', '.join(map(str, order[:6].tolist()))}{', …' * (len(order) > 6)}]"

@@ -99,6 +99,9 @@ class MaskedConv2d(nn.Conv2d):
         """(B, inputs, H, W) -> (B, outputs, H, W)."""
         return F.conv2d(self.padded(x), self.taps, self.bias)
 
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, connections={int(self.mask.sum())} of {self.mask.numel()}"
+
 
 class FullPass:
     """Pass of a network over every place at once."""

@@ -98,6 +98,10 @@ class ConditionalTables(TableModel):
     slots: Tensor
     first: Tensor
 
+    def extra_repr(self) -> str:
+        tables = len(set(self.tables))
+        return f"{super().extra_repr()}, tables={tables}, rows={len(self.counts)}, smoothing={self.smoothing}"
+
     @property
     def free_numbers(self) -> Tensor:
         """The numbers that say everything, (rows, K - 1): the last of each row's K probabilities follows."""

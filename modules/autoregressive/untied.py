@@ -58,6 +58,9 @@ class Untied(Autoregressive):
         self.readout = nn.Parameter(uniform(torch.empty(self.n, hidden), -1, 1) / hidden**0.5)
         self.bias = nn.Parameter(torch.zeros(self.n))
 
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, hidden={self.hidden}"
+
     def columns(self, order: Tensor | None = None) -> Tensor:
         """A (n, n, d): what x_j (second) adds to the units of x_i (first), 0 where j comes later."""
         full = self.weight.new_zeros(self.n * self.n, self.hidden).index_copy(0, self.place, self.weight)

@@ -151,6 +151,9 @@ class NGram(TextSampler, CountModel):
         self.register_buffer("counts", torch.zeros(0, dtype=torch.int32))
         self._levels: list[Level] | None = None
 
+    def extra_repr(self) -> str:
+        return f"vocab_size={self.vocab_size}, order={self.order}, smoothing={self.smoothing}"
+
     # --- counting ---
 
     def ngram_ids(self, tokens: Tensor, targets: Tensor) -> Tensor:

@@ -69,6 +69,9 @@ class TableLM(TextSampler, nn.Module):
         sums = [joint.double().reshape(V ** (t + 1), -1).sum(1).reshape(-1, V) for t in range(T)]
         return cls([s / s.sum(-1, keepdim=True) for s in sums])
 
+    def extra_repr(self) -> str:
+        return f"vocab_size={self.vocab_size}, length={self.length}"
+
     @property
     def length(self) -> int:
         """T, the longest string it knows."""

@@ -99,6 +99,9 @@ class Word2Vec(Module):
         # something was, and small enough for half precision whatever the length of the training
         self.register_buffer("target_frequency", torch.full((vocab_size,), 1 / vocab_size))
 
+    def extra_repr(self) -> str:
+        return f"vocab_size={self.vocab_size}, dim={self.v.shape[1]}, loss={self.loss}"
+
     @property
     def vectors(self) -> Tensor:
         """(V, d): v, the table of given words."""

@@ -264,6 +264,9 @@ class Attention(nn.Module):
                 y = y * recorder.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
         return self.proj(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
 
+    def extra_repr(self) -> str:
+        return f"width={self.width}, heads={self.heads}, dropout={self.dropout}"
+
     def split(self, x: Tensor, source: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """Queries, keys and values of all heads, (B, H, T or S, D) each."""
         if source is None:

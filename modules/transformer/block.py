@@ -72,6 +72,9 @@ class Block(nn.Module):
         self.attention_norm = nn.LayerNorm(width, bias=bias)
         self.feedforward_norm = nn.LayerNorm(width, bias=bias)
 
+    def extra_repr(self) -> str:
+        return f"norm={self.norm}, dropout={self.dropout}"
+
     def forward(
         self, x: Tensor, causal: bool = False, padding: Tensor | None = None, cache: KVCache | None = None
     ) -> Tensor:

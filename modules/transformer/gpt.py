@@ -112,6 +112,9 @@ class GPT(TextSampler, Module):
             if isinstance(module, nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
 
+    def extra_repr(self) -> str:
+        return f"vocab_size={self.vocab_size}, context={self.context}, causal={self.causal}"
+
     # --- one pass ---------------------------------------------------------------------------------
 
     def residual_stream(

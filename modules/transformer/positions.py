@@ -51,6 +51,9 @@ class Learned(nn.Module):
         super().__init__()
         self.table = nn.Parameter(torch.randn(length, width) * 0.02)
 
+    def extra_repr(self) -> str:
+        return f"length={self.table.shape[0]}, width={self.table.shape[1]}"
+
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, C) at positions offset, offset + 1, …; `offset` as in `rows`.
 
@@ -73,6 +76,9 @@ class Sinusoidal(nn.Module):
         angles(torch.zeros(1), width)  # refuse an odd width now rather than at the first call
         self.width, self.base = width, base
         self._table = torch.empty(0, width)  # no buffer: made again at full precision for any dtype
+
+    def extra_repr(self) -> str:
+        return f"width={self.width}, base={self.base:g}"
 
     def forward(self, x: Tensor, offset: int | Tensor = 0) -> Tensor:
         """x (B, T, C) at positions offset, offset + 1, …; `offset` as in `rows`."""
@@ -102,6 +108,9 @@ class Rotary(nn.Module):
             raise ValueError(f"layout is {layout!r}: choose adjacent or half.")
         self.width, self.layout, self.base = width, layout, base
         self._tables = (torch.empty(0, width // 2), torch.empty(0, width // 2))
+
+    def extra_repr(self) -> str:
+        return f"width={self.width}, layout={self.layout}, base={self.base:g}"
 
     def forward(self, x: Tensor, offset: int = 0) -> Tensor:
         """x (..., T, D) at positions offset, offset + 1, …; lengths are kept."""
