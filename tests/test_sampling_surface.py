@@ -1,4 +1,4 @@
-"""One surface of sampling of autoregressive and language models, calls of earlier versions; what they print."""
+"""One surface of sampling of autoregressive and language models, former calls, and what models print."""
 
 import inspect
 from typing import Any
