@@ -1,4 +1,4 @@
-"""Counted models: joint and chain-rule tables, Bayesian networks, Markov chains, the Gaussian chain."""
+"""ConditionalTables models: joint and chain-rule tables, Bayesian networks, Markov chains, the Gaussian chain."""
 
 import itertools
 import math
@@ -22,7 +22,7 @@ from modules.autoregressive.markov import (
     history_distribution,
     stationary,
 )
-from modules.autoregressive.tables import OUTSIDE, ChainRuleTable, Counted, JointTable
+from modules.autoregressive.tables import OUTSIDE, ChainRuleTable, ConditionalTables, JointTable
 
 
 def bits(count: int, n: int, seed: int = 0, num_categories: int = 2) -> Tensor:
@@ -42,7 +42,7 @@ def fitted(model: Any, x: Tensor) -> Any:
     return model
 
 
-# --- Counts: elements of the real arrays ---------------------------------------------------------
+# --- TableModel: elements of the real arrays ---------------------------------------------------------
 
 
 def test_a_table_of_ten_bits_has_1023_numbers_however_it_is_written() -> None:
@@ -457,7 +457,7 @@ def ladder(model: Any, train: Tensor, test: Tensor) -> float:
     return -torch.cat([model.log_prob(part) for part in test.split(2500)]).mean().item()
 
 
-class OneTable(Counted):
+class OneTable(ConditionalTables):
     """The homogeneous chain as it was first measured: the first k pixels too use the one table of all, as if
     empty paper came before them. `MarkovChain` gives them tables of their own."""
 
