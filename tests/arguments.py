@@ -114,7 +114,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "event_shape": (2, 2), "order": "reversed", "num_categories": 3, "seed": beside(1, order="random"),
     },
     "Autoencoder": {"event_shape": (4,), "hidden": 3},
-    "Counted": {"smoothing": 2.0, "event_shape": (2, 2)},
+    "ConditionalTables": {"smoothing": 2.0, "event_shape": (2, 2)},
     "JointTable": {"smoothing": 2.0},
     "BayesNet": {"event_shape": beside((4,), parents=None), "parents": [[], [0], [1], [2], [3], [4]]},
     "NeighbourNet": {"image_shape": (1, 2, 2), "template": "neighbours12", "shared": True},

@@ -1,4 +1,4 @@
-"""ConditionalTables models: joint and chain-rule tables, Bayesian networks, Markov chains, the Gaussian chain."""
+"""Counted models: joint and chain-rule tables, Bayesian networks, Markov chains, the Gaussian chain."""
 
 import itertools
 import math
@@ -42,7 +42,7 @@ def fitted(model: Any, x: Tensor) -> Any:
     return model
 
 
-# --- TableModel: elements of the real arrays ---------------------------------------------------------
+# --- Counts: elements of the real arrays ---------------------------------------------------------
 
 
 def test_a_table_of_ten_bits_has_1023_numbers_however_it_is_written() -> None:

@@ -120,7 +120,7 @@ def test_each_pair_of_words_counts_once_over_all_processes(
         (batch,) = shared(data, rank, of).train_dataloader()
         model.training_step(batch, 0).backward()
         there = batch.batch[1] if isinstance(batch, BatchShard) else batch[1]
-        model.see(there[there >= 0])
+        model.count_targets(there[there >= 0])
         return model
 
     generator = torch.Generator().manual_seed(0)
@@ -133,7 +133,7 @@ def test_each_pair_of_words_counts_once_over_all_processes(
     for name in ("v", "u"):
         mean = sum(getattr(model, name).grad for model in together) / world
         assert torch.allclose(mean, getattr(alone, name).grad, atol=1e-8)  # shares are float32
-    assert all(torch.allclose(model.seen, alone.seen) for model in together)
+    assert all(torch.allclose(model.target_frequency, alone.target_frequency) for model in together)
 
 
 def test_what_another_process_predicts_is_left_out() -> None:

@@ -112,7 +112,7 @@ def test_a_class_can_be_left_out_of_every_split() -> None:
     sizes = {name: len(getattr(data, f"{name}_set")) for name in ("train", "val", "test")}
     assert data.describe()["splits"] == sizes == {"train": 1138, "val": 250, "test": 229}
     assert whole.num_train == Digits(exclude=0).num_train + 152  # 178 zeros in all, 26 of them in the test
-    with pytest.raises(ValueError, match="without is 10"):
+    with pytest.raises(ValueError, match="exclude is 10"):
         Digits(exclude=10)
 
 
