@@ -580,7 +580,7 @@ class Interpolations:
 
 
 def interpolations(a: Tensor, b: Tensor, steps: int) -> Interpolations:
-    """The linear and the spherical walk from a to b, (K,) each."""
+    """The linear and the spherical interpolation from a to b, (K,) each."""
     omega = angle(a, b)
     spherical = 1e-6 <= omega <= math.pi - 1e-6
     both = torch.stack(

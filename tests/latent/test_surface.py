@@ -5,13 +5,17 @@ from typing import Any
 import pytest
 import torch
 
+from lab import renames
 from modules.importance import effective_sample_size, log_mean_exp
+from modules.latent.autoregressive_decoder import AutoregressiveVAE
 from modules.latent.conditional import CVAE
+from modules.latent.denoising import DenoisingAutoencoder
 from modules.latent.factor_analysis import FactorAnalysis
 from modules.latent.gtm import GTM
 from modules.latent.hmm import HMM
 from modules.latent.mixture import GaussianMixture
 from modules.latent.vae import VAE
+from modules.latent.variance import VarianceVAE
 from modules.latent.vq_vae import VQVAE
 from modules.noise import bernoulli
 
@@ -91,3 +95,42 @@ def test_of_equal_weights_all_count_and_of_one_heavy_one() -> None:
     log_w = torch.tensor([[0.0, -900.0], [0.0, -2000.0], [0.0, -2000.0]], dtype=torch.float64)
     assert effective_sample_size(log_w).tolist() == pytest.approx([3.0, 1.0])
     assert log_mean_exp(log_w).tolist() == pytest.approx([0.0, -900 - torch.tensor(3.0).log().item()])
+
+
+@pytest.mark.parametrize(
+    ("make", "now", "former", "count"),
+    [
+        (CALLS["VQVAE"][0], "codebook", "book", 1),
+        (
+            lambda: AutoregressiveVAE(event_shape=(4,), latent_dim=2, hidden=[3], kind="made"),
+            "decoder.condition",
+            "decoder.told",
+            2,
+        ),
+        (
+            lambda: AutoregressiveVAE(event_shape=(1, 4, 4), latent_dim=2, kind="pixelcnn", channels=2),
+            "decoder.condition",
+            "decoder.told",
+            2,
+        ),
+    ],
+)
+def test_weights_under_former_names_of_tensors_are_read(make: Any, now: str, former: str, count: int) -> None:
+    torch.manual_seed(0)
+    model, other = make(), make()
+    state = {name.replace(now, former, 1): value for name, value in model.state_dict().items()}
+    assert sum(name.startswith(former) for name in state) == count
+    other.load_state_dict(state)
+    for name, value in model.state_dict().items():
+        assert torch.equal(value, other.state_dict()[name]), name
+
+
+def test_former_names_of_arguments_are_read() -> None:
+    for kind, former, now in (
+        (DenoisingAutoencoder, {"damage": 0.2}, {"corruption": 0.2}),
+        (GTM, {"bumps": 4, "places": 9}, {"num_basis": 4, "grid_size": 9}),
+        (VarianceVAE, {"least_sigma": 0.1}, {"min_sigma": 0.1}),
+    ):
+        path = f"{kind.__module__}.{kind.__name__}"
+        settings = renames.upgrade({"class_path": path, "init_args": former})
+        assert settings == {"class_path": path, "init_args": now} and kind(**now)
