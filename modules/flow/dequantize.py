@@ -87,7 +87,7 @@ class Margins(FlowLayer):
     """Normalizing: grey levels plus noise, [0, K), → Φ⁻¹(F(x)), F the piecewise linear distribution function
     of each pixel's own histogram; what is outside of [0, K) counts as its edge.
 
-    C·H·W·K numbers. The first batch in training sets the histograms, each with one count more a level; then
+    C·H·W·K numbers. The first batch in training sets the histograms, each with one count more per level; then
     they are free. Affine couplings are poor at the steps that a pixel has at white and black.
     """
 

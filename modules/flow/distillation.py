@@ -12,10 +12,10 @@ gradient leads out. So it begins wide, against a bridge
 
     log q_t = t log q + (1 − t) log N(0, s² I),    t from `FIRST` to 1 in equal factors, then log q alone
 
-Or it is shown samples of the teacher first, and fits them by maximum likelihood, which is dearest where the
+Or it is given samples of the teacher first, and fits them by maximum likelihood, which is dearest where the
 student is not. They cost D calls each, once, and D of its own whenever it scores them.
 
-Or each of its layers first copies the teacher's, fed what the teacher's is fed (D calls a layer, no inverse):
+Or each layer first copies the teacher's, fed what the teacher's is fed (D calls per layer, no inverse):
 
     Σ_l E ‖f_l(h_{l−1}) − h_l‖²,    h_0 = z,  h_l = teacher's f_l(h_{l−1})
 
@@ -43,7 +43,7 @@ from modules.flow.maf import MaskedAutoregressive
 from modules.flow.reverse_kl import LogDensity, fit_steps, reverse_kl
 
 WIDE, FIRST = 4.0, 0.01  # of the bridge: deviation s, and share t at first
-SHOWN = 20_000  # samples of the teacher, drawn once
+TEACHER_SAMPLES = 20_000  # samples of the teacher, drawn once
 
 
 def distil(
@@ -55,28 +55,28 @@ def distil(
     bridge: int = 1000,
     with_ladj: bool = True,
     seed: int = 0,
-    shown: int = 0,
-    copied: int = 0,
+    sample_steps: int = 0,
+    layerwise_steps: int = 0,
 ) -> Iterator[float]:
     """Train the student on its own samples, by Adam with a cosine rate; yields the loss of every step.
 
     Args:
         teacher: gets no gradient, and stays as it is.
         bridge: steps before log q stands alone; 0 begins with it.
-        shown: so many of the steps come first, on samples of the teacher.
-        copied: so many come first, in which every layer copies the teacher's.
+        sample_steps: steps that come first, on samples of the teacher.
+        layerwise_steps: steps that come first, in which every layer copies the teacher's.
         with_ladj: False leaves the log-determinant out, to show the collapse.
 
     Raises:
         ValueError: the two have other event shapes; or layers are to be copied, and there are other numbers
-            of them; or both `shown` and `copied` are given.
+            of them; or both `sample_steps` and `layerwise_steps` are given.
     """
     if student.event_shape != teacher.event_shape:
         raise ValueError(f"The student has shape {student.event_shape}, the teacher {teacher.event_shape}.")
-    if copied and len(student.layers) != len(teacher.layers):
+    if layerwise_steps and len(student.layers) != len(teacher.layers):
         raise ValueError(f"The student has {len(student.layers)} layers, the teacher {len(teacher.layers)}.")
-    if copied and shown:
-        raise ValueError("Give one of shown and copied: both say what comes first.")
+    if layerwise_steps and sample_steps:
+        raise ValueError("Give one of sample_steps and layerwise_steps: either comes first.")
     frozen = deepcopy(teacher).eval().requires_grad_(False)
 
     def target(step: int) -> LogDensity:
@@ -86,7 +86,9 @@ def distil(
         return lambda x: t * frozen.log_prob(x) - (1 - t) * x.square().flatten(1).sum(1) / (2 * WIDE**2)
 
     data = (
-        frozen.sample(SHOWN, generator=torch.Generator().manual_seed(seed + 5)) if shown else torch.empty(0)
+        frozen.sample(TEACHER_SAMPLES, generator=torch.Generator().manual_seed(seed + 5))
+        if sample_steps
+        else torch.empty(0)
     )
 
     def likelihood(generator: torch.Generator) -> Tensor:
@@ -95,8 +97,10 @@ def distil(
     def likeness(generator: torch.Generator) -> Tensor:
         return layerwise_loss(student, frozen, student.noise(batch, generator=generator))
 
-    before = likeness if copied else likelihood
-    yield from fit_steps(student, target, steps, batch, lr, with_ladj, seed, before, copied or shown)
+    before = likeness if layerwise_steps else likelihood
+    yield from fit_steps(
+        student, target, steps, batch, lr, with_ladj, seed, before, layerwise_steps or sample_steps
+    )
 
 
 def layerwise_loss(student: Flow, teacher: Flow, z: Tensor) -> Tensor:

@@ -1,6 +1,6 @@
 r"""Invertible residual networks: h + f(h) is a bijection if f is a contraction.
 
-    z = x + f(x),   Lip f < 1;      inverse: x_{k+1} = z − f(x_k), the error falls by Lip f a step
+    z = x + f(x),   Lip f < 1;      inverse: x_{k+1} = z − f(x_k), the error falls by Lip f per step
     log det (I + J) = tr log (I + J) = Σ_{k≥1} (−1)^{k−1} tr(J^k) / k
 
 [UDL] eq. 16.22 lacks the 1/k (and writes trace[·]^k, which reads as a power of the trace): for

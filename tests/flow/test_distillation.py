@@ -75,7 +75,7 @@ def test_a_student_of_two_numbers_can_be_its_teacher() -> None:
 
 
 def test_what_was_shown_is_fitted_first() -> None:
-    """With every step a shown one the student never draws: it has fitted the teacher's samples."""
+    """Trained on samples alone the student never draws: it has fitted the teacher's samples."""
 
     class Line(MAF):
         def log_prob(self, x: Tensor, context: Tensor | None = None) -> Tensor:
@@ -85,11 +85,14 @@ def test_what_was_shown_is_fitted_first() -> None:
             return 3 + 2 * super().sample(n, *args, **kwargs)
 
     student, teacher = seeded(lambda: (IAF((1,), 1, (4,)), Line((1,), 1, (4,))))
-    assert len(list(distillation.distil(student, teacher, steps=600, batch=128, lr=5e-2, shown=600))) == 600
+    assert (
+        len(list(distillation.distil(student, teacher, steps=600, batch=128, lr=5e-2, sample_steps=600)))
+        == 600
+    )
     x = student.sample(20_000, generator=torch.Generator().manual_seed(0))
     assert float(x.mean()) == pytest.approx(3, abs=0.1) and float(x.std()) == pytest.approx(2, abs=0.1)
     with pytest.raises(AssertionError, match="nobody"):
-        list(distillation.distil(student, teacher, steps=2, batch=8, shown=1))
+        list(distillation.distil(student, teacher, steps=2, batch=8, sample_steps=1))
 
 
 def test_what_is_covered() -> None:
@@ -122,13 +125,13 @@ def test_layers_that_copy_are_fed_what_the_teachers_are_fed() -> None:
     torch.testing.assert_close(distillation.layerwise_loss(student, teacher, z), by_hand)
     assert by_hand.item() > 0.01 and distillation.layerwise_loss(teacher, teacher, z).item() == 0
     with pytest.raises(ValueError, match="3 layers, the teacher 2"):
-        next(distillation.distil(IAF((2,), 3, (8,)), teacher, copied=1))
-    with pytest.raises(ValueError, match="one of shown and copied"):
-        next(distillation.distil(student, teacher, copied=1, shown=1))
+        next(distillation.distil(IAF((2,), 3, (8,)), teacher, layerwise_steps=1))
+    with pytest.raises(ValueError, match="one of sample_steps and layerwise_steps"):
+        next(distillation.distil(student, teacher, layerwise_steps=1, sample_steps=1))
 
 
 def test_what_was_copied_comes_before_all_else() -> None:
-    """With every step a copied one nobody asks the teacher for a density, and the line is learned."""
+    """Trained layer by layer alone nobody asks the teacher for a density, and the line is learned."""
 
     class Line(MAF):
         def log_prob(self, x: Tensor, context: Tensor | None = None) -> Tensor:
@@ -138,7 +141,10 @@ def test_what_was_copied_comes_before_all_else() -> None:
             yield 3 + 2 * z, torch.zeros(len(z))
 
     student, teacher = seeded(lambda: (IAF((1,), 1, (4,)), Line((1,), 1, (4,))))
-    assert len(list(distillation.distil(student, teacher, steps=400, batch=128, lr=5e-2, copied=400))) == 400
+    assert (
+        len(list(distillation.distil(student, teacher, steps=400, batch=128, lr=5e-2, layerwise_steps=400)))
+        == 400
+    )
     x = student.sample(20_000, generator=torch.Generator().manual_seed(0))
     assert float(x.mean()) == pytest.approx(3, abs=0.1) and float(x.std()) == pytest.approx(2, abs=0.1)
 

@@ -24,7 +24,11 @@ LAYERS, WIDTHS = 5, (64, 64)  # of the student, and of the teachers that ship
 STEPS, EVERY, OFTEN = 1500, 50, 10  # a frame every so many steps; progress every so many
 # what comes first, and for which share of the steps; what copies layers ends at a small rate
 BEGINNINGS = {"bridge": 2 / 3, "samples": 2 / 3, "layers": 5 / 6, "nothing": 0.0}
-WORDS = {"bridge": "bridge", "samples": "shown", "layers": "copied"}  # as `distillation.distil` has them
+WORDS = {
+    "bridge": "bridge",
+    "samples": "sample_steps",
+    "layers": "layerwise_steps",
+}  # as `distillation.distil` has them
 SHOWN = 600  # samples that are drawn
 SIZES = (2, 16, 64, 256)  # D of the table
 GOAL = 0.1  # nats
@@ -107,7 +111,7 @@ def captions(found: Course) -> list[str]:
 def met(start: str) -> str:
     """Sentence on what the student was given beside its own samples."""
     return {
-        "samples": f"It has seen {distillation.SHOWN:,} samples of its teacher, and no data.",
+        "samples": f"It has seen {distillation.TEACHER_SAMPLES:,} samples of its teacher, and no data.",
         "layers": "Its layers have been shown what the teacher's make of noise: D calls of each a sample.",
     }.get(start, "It has seen no data.")
 
