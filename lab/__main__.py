@@ -25,7 +25,7 @@ Look
   lab lecture [name] [--pdf file.pdf]   the lectures; open the dashboard at a lecture's first scene
   lab data [name]                       fetch data, or say where it is
   lab results                           rebuild the tables of results from the cards
-  lab bench [names] [--json]            side-by-side measurements
+  lab bench [names] [--json] [--write]  side-by-side measurements; --write keeps them in lab/bench
 """
 
 LONGEST = 600  # letters of a sentence

@@ -43,8 +43,13 @@ def test_what_to_try_before_is_what_the_lecture_leaves_out_on_its_way() -> None:
             assert of.before == [of.stops[0][0]]
             continue
         assert of.before == left_out == sorted(left_out, key=lambda page: place[page.url])
-        assert sum(page.room.minutes for page in left_out) <= teaching.BEFORE
-        assert place[left_out[-1].url] < max(place[url] for url in held if url in place)
+        total = sum(page.room.minutes for page in left_out)
+        assert total <= teaching.BEFORE
+        last = max(place[url] for url in held if url in place)
+        assert place[left_out[-1].url] < last
+        for page in of.rooms[:last]:  # the rest would not fit
+            if page.url not in held and page not in left_out:
+                assert total + page.room.minutes > teaching.BEFORE
 
 
 def test_a_family_that_no_lecture_passes_by_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -46,7 +46,7 @@ with stage.below:
         "Both games begin with the same weights and see the same data. The shares show a collapse: all "
         "points of one cluster have the same nearest mode. A game can hold all modes and still place few "
         f"points on them: at the end {one.quality:.0%} lie within three deviations of one, with the cure "
-        f"{other.quality:.0%}. This is one seed; the benches of the README run five."
+        f"{other.quality:.0%}. This is one seed; `lab bench games` runs five."
         + " These two trainings were recorded; any others run here."
         * bool(played)
     )
