@@ -219,12 +219,12 @@ with stage.rail:
 if ask == SIX:
     six()
     for each in (vectors, neighbourhood, examples):
-        ui.ahead(each, ())
+        ui.prefetch(each, ())
 elif ask == WORD:
     with stage.picture:
         words(typed)
-    ui.ahead(neighbourhood, ())
-    ui.ahead(examples, ())
+    ui.prefetch(neighbourhood, ())
+    ui.prefetch(examples, ())
 else:
     with stage.picture:
         digits(drawn)

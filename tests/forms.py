@@ -8,7 +8,7 @@ The rooms are those of the folder in which this is called. A line a room, its co
     skips     `# fmt: skip`
     paths     texts that are a path into a figure ("data.3.x", "layout.title.text")
     cached    uses of `ui.cached`
-    ahead     what is to be computed ahead, listed: `ui.ahead`, `ui.found_ahead`, `ui.near`, `soon=`
+    ahead     what is to be computed ahead, listed: `ui.prefetch`, `ui.prefetch_result`, `ui.near`, `soon=`
     at        calls of a function that draws which are handed `at=`, `film.at`, or what stands at it; but for
               figures that are given no film
     keys      keys of controls, said again after the first time, or outside of a `room.py` that declares them
@@ -28,7 +28,7 @@ CONTROLS = {
     *("beginning", "choice", "clickable", "draw", "experiment", "film", "held_text", "language_model"),
     *("language_models", "next_token_model", "number", "slider", "text", "toggle", "upload"),
 }
-AHEAD = {"ahead", "found_ahead", "near"}
+AHEAD = {"prefetch", "prefetch_result", "near"}
 PATH = re.compile(r"(data|layout)\.\S+")
 
 

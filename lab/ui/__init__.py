@@ -1,4 +1,5 @@
-"""What every page is made of: stage, scenes, controls, figures, films, equation, notice, check, code, source.
+"""The calls that a page is made of: stage, scenes, controls, figures, films, equation, notice, check, code,
+source.
 
 A page reads from top to bottom as the reader sees it, and holds no tensor maths and no plotly:
 
@@ -42,13 +43,11 @@ from lab.ui.navigation.teaching import course, families, hour, lecture_link
 from lab.ui.page.blocks import check, equation, notice, program, source, stop, wait
 from lab.ui.page.stage import guard, scene, stage
 from lab.ui.rooms.room import compute, film_of, moved, read
-from lab.ui.scheduling.prefetch import ahead
-from lab.ui.session.access import ask as ask_password
-from lab.ui.session.access import gate, unlocked
-from lab.ui.session.access import keys as browser_keys
+from lab.ui.scheduling.prefetch import prefetch
+from lab.ui.session.access import ask_password, browser_keys, gate, is_unlocked
 from lab.ui.session.ranges import near
 from lab.ui.session.state import held_text, select, set_values
-from lab.ui.work.jobs import found, found_ahead, job
+from lab.ui.work.jobs import job, prefetch_result, result
 from lab.ui.work.rewind import Rewind, rewind
 from lab.ui.work.training_runs import action, live, samples, setting
 
@@ -59,15 +58,15 @@ button, metric, write, divider, code, json = st.button, st.metric, st.write, st.
 rerun, warning = st.rerun, st.warning
 
 __all__ = [
-    "Beside", "Film", "Kind", "Rewind", "Tile", "action", "ahead", "ask_password", "beginning",
-    "browser_keys", "button", "button_figure", "cached", "caption", "card", "cell", "cells", "check",
-    "choice", "clickable", "code", "columns", "compute", "container", "course", "course_map", "divider",
-    "draw", "equation", "expander", "experiment", "families", "figure", "film", "film_of", "folder",
-    "found", "found_ahead", "gate", "guard", "held_text", "history", "hour", "ink", "job", "json",
-    "language_model", "language_models", "lecture_link", "live", "load", "machine", "markdown", "metric",
-    "moved", "near", "next_token_model", "notice", "number", "page_link", "pages", "program", "read",
-    "read_history", "recipe", "reel", "rerun", "rewind", "samples", "scene", "select", "selected_cell",
-    "selection", "set_values", "setting", "slider", "source", "spelled", "stage", "stop", "table",
-    "tabs", "text", "tile", "toggle", "trained", "unlocked", "upload", "wait", "wall", "warning",
-    "write",
+    "Beside", "Film", "Kind", "Rewind", "Tile", "action", "ask_password", "beginning", "browser_keys",
+    "button", "button_figure", "cached", "caption", "card", "cell", "cells", "check", "choice",
+    "clickable", "code", "columns", "compute", "container", "course", "course_map", "divider", "draw",
+    "equation", "expander", "experiment", "families", "figure", "film", "film_of", "folder", "gate",
+    "guard", "held_text", "history", "hour", "ink", "is_unlocked", "job", "json", "language_model",
+    "language_models", "lecture_link", "live", "load", "machine", "markdown", "metric", "moved", "near",
+    "next_token_model", "notice", "number", "page_link", "pages", "prefetch", "prefetch_result",
+    "program", "read", "read_history", "recipe", "reel", "rerun", "result", "rewind", "samples", "scene",
+    "select", "selected_cell", "selection", "set_values", "setting", "slider", "source", "spelled",
+    "stage", "stop", "table", "tabs", "text", "tile", "toggle", "trained", "upload", "wait", "wall",
+    "warning", "write",
 ]  # fmt: skip

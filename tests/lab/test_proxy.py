@@ -136,7 +136,7 @@ def test_behind_a_proxy_what_counts_is_where_the_proxy_listens(monkeypatch: pyte
         ("127.0.0.1", False),
     ):
         monkeypatch.setenv(access.PROXY_ADDRESS, address)
-        assert access.beyond() is others
+        assert access.is_public() is others
 
 
 def test_told_to_end_while_a_process_starts_it_knows_that_process(

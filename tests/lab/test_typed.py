@@ -9,7 +9,7 @@ from opening import failures, run_page
 from datamodules import sheet
 from lab.errors import UserError
 from lab.lenses import tables, typed
-from lab.ui.controls.widgets import cut
+from lab.ui.controls.widgets import first_lines
 from lab.ui.server import serve
 from pages.autoregressive.chains import lens as chains
 from pages.autoregressive.fvsbn import lens as fvsbn
@@ -120,5 +120,5 @@ def test_the_server_takes_what_an_upload_offers() -> None:
 
 
 def test_what_is_too_long_is_cut_at_a_line() -> None:
-    assert cut("1,2\n34,56\n7,8", 8) == "1,2" and cut("1,2\n3,4", 7) == "1,2\n3,4"
-    assert cut("abcdef", 3) == "abc"
+    assert first_lines("1,2\n34,56\n7,8", 8) == "1,2" and first_lines("1,2\n3,4", 7) == "1,2\n3,4"
+    assert first_lines("abcdef", 3) == "abc"

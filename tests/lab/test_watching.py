@@ -7,8 +7,8 @@ import torch
 
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.ui.models.loading import mark
-from lab.ui.work.training_runs import draws, rebuild
+from lab.ui.models.loading import file_stamp
+from lab.ui.work.training_runs import rebuild, sample_model
 
 FEW = ["--trainer.max_epochs=1", "--trainer.limit_train_batches=2", "--trainer.limit_val_batches=1"]
 
@@ -22,7 +22,7 @@ def checkpoint(own_runs: Path, name: str) -> Path:
 @pytest.mark.parametrize("name", ["made-digits", "dcgan-digits"])
 def test_pictures_of_the_last_epoch(own_runs: Path, name: str) -> None:
     path = checkpoint(own_runs, name)
-    pictures = draws(*mark(path), name, 5)
+    pictures = sample_model(*file_stamp(path), name, 5)
     assert isinstance(pictures, torch.Tensor) and pictures.shape == (5, 1, 8, 8)
     model, _ = rebuild(path)
     assert not model.training
@@ -33,7 +33,7 @@ def test_pictures_of_the_last_epoch(own_runs: Path, name: str) -> None:
 
 def test_texts_of_the_last_epoch(own_runs: Path) -> None:
     path = checkpoint(own_runs, "bengio-pydocs")
-    texts = draws(*mark(path), "bengio-pydocs", 16)
+    texts = sample_model(*file_stamp(path), "bengio-pydocs", 16)
     assert isinstance(texts, list) and len(texts) == 4 and all(texts)
 
 

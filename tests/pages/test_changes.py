@@ -12,7 +12,7 @@ from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.forward_msg_cache import create_reference_msg, populate_hash_if_needed
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 
-from lab.ui.server.delta_messages import Shown, install, spans
+from lab.ui.server.delta_messages import ShownDeltas, install, spans
 
 PAGE = ("page",)
 
@@ -52,7 +52,9 @@ def box(at: tuple[int, ...], label: str = "", part: str = "page") -> ForwardMsg:
     return message
 
 
-def run(shown: Shown, deltas: Iterable[ForwardMsg], *parts: str, how: int | None = None) -> list[ForwardMsg]:
+def run(
+    shown: ShownDeltas, deltas: Iterable[ForwardMsg], *parts: str, how: int | None = None
+) -> list[ForwardMsg]:
     """All that is sent of a run of these parts; of the whole page where none is named."""
     done = ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY if parts else ForwardMsg.FINISHED_SUCCESSFULLY
     messages = [begun(*parts), status(True), *deltas, ended(done if how is None else how), status(False)]
@@ -81,9 +83,9 @@ def page(one: str = "a", two: str = "b", label: str = "") -> list[ForwardMsg]:
     return [box((0, 0), label), text((0, 0, 0), one), text((0, 1), two)]
 
 
-def opened() -> Shown:
+def opened() -> ShownDeltas:
     """A session whose browser shows the page."""
-    shown = Shown()
+    shown = ShownDeltas()
     run(shown, [text((1, 0), "menu", part=""), *page()])
     return shown
 
@@ -100,7 +102,7 @@ def test_where_nothing_differs_the_browser_still_hears() -> None:
 
 
 def test_the_first_run_and_every_whole_run_are_sent_whole() -> None:
-    shown = Shown()
+    shown = ShownDeltas()
     first = kinds(run(shown, page(), "page"))
     assert first == [*WHOLE[:2], "block", "a", "b", *WHOLE[2:]]
     assert news(run(shown, page(), "page")) == []
@@ -163,7 +165,7 @@ def test_a_control_that_is_brought_a_value_is_sent_again() -> None:
     field.delta.new_element.text_input.value = "3"
     field.delta.new_element.text_input.set_value = True
     populate_hash_if_needed(field)
-    shown = Shown()
+    shown = ShownDeltas()
     run(shown, [field, text((0, 1), "b")])
     assert run(shown, [field, text((0, 1), "b")], "page")[:-1] == [field]
 
@@ -179,7 +181,7 @@ def test_an_element_that_the_browser_has_cached_is_known_by_its_name() -> None:
 
 
 def test_styles_that_a_page_draws_once_are_no_part_of_its_answers() -> None:
-    shown = Shown()
+    shown = ShownDeltas()
     run(shown, [page()[0], text((2, 0), "style"), *page()[1:]])
     assert news(run(shown, page(two="c"), "page")) == ["c"]
 
@@ -197,7 +199,7 @@ def test_a_part_inside_the_page_answers_alone() -> None:
     """A check, or a training that is on, runs without the page, whose next answer knows what it showed."""
     inside = [text((0, 1, 0), "epoch 1", "inner"), text((0, 1, 1), "chart", "inner")]
     drawn = [box((0, 0)), text((0, 0, 0), "a"), box((0, 1)), *inside, text((0, 2), "end")]
-    shown = Shown()
+    shown = ShownDeltas()
     run(shown, drawn)
     assert spans(drawn) == {PAGE: {(0, 0), (0, 0, 0), (0, 1), (0, 1, 0), (0, 1, 1), (0, 2)},
                             ("inner",): {(0, 1, 0), (0, 1, 1)}}  # fmt: skip

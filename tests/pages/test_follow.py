@@ -24,7 +24,9 @@ LINK = "/language-truncation?lecture=language&at=3"
 @pytest.fixture
 def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
-    monkeypatch.setattr(follow, "LECTURES", short_links.Bound(follow.LECTURES.most, follow.LECTURES.seconds))
+    monkeypatch.setattr(
+        follow, "LECTURES", short_links.RateLimit(follow.LECTURES.most, follow.LECTURES.seconds)
+    )
     return TestClient(Starlette(routes=follow.ROUTES), base_url=HOME, follow_redirects=False)
 
 

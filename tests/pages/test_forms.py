@@ -23,7 +23,7 @@ noise = ui.choice("Noise", ["seed", "noise"], key="noise")
 seed = ui.number("Seed", 0, 9, 0, key="seed")
 now = found(seed, noise)
 film = ui.film(3, key="step")
-ui.ahead(found, *((each, noise) for each in ui.near(seed, 0, 9)))
+ui.prefetch(found, *((each, noise) for each in ui.near(seed, 0, 9)))
 fig = charts.curve(now["noise"], film.at, theme.text(film.at))
 frames = {"data.0.x": now.x, f"layout.shapes.{0}.x1": now.y}
 ui.figure(fig, alt="layout", data={"seed": now.x}, film=film, frames=frames)

@@ -41,8 +41,8 @@ def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.Monk
     monkeypatch.setattr(prefetch, "named", threading.Semaphore(0))
     monkeypatch.setattr(prefetch, "calls", deque(maxlen=prefetch.KEPT))
     monkeypatch.setattr(prefetch, "NAME", "idle in a test")
-    ui.ahead(square, ("old", 1), ("old", 2))
-    ui.ahead(square, ("new", 3), ("new", 4))
+    ui.prefetch(square, ("old", 1), ("old", 2))
+    ui.prefetch(square, ("new", 3), ("new", 4))
     assert not made  # nothing works here yet
     runs = threading.Event()
     page = threading.Thread(target=runs.wait, name="ScriptRunner.scriptThread")
@@ -57,14 +57,14 @@ def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.Monk
     assert square("new", 4) == 16 and len(made) == 4  # a reader finds it done
     with pytest.raises(ValueError, match="three"):
         square("new", 3)  # and gets the sentence of what fails
-    ui.ahead(square, ("later", 5))
+    ui.prefetch(square, ("later", 5))
     assert until(lambda: ("later", 5) in made)
 
 
 def test_few_calls_wait() -> None:
     function = ui.cached(lambda n: n)
     for n in range(3 * prefetch.KEPT):
-        ui.ahead(function, (n,))
+        ui.prefetch(function, (n,))
     assert [n for _, (n,), _ in prefetch.calls] == [*range(3 * prefetch.KEPT)][: -prefetch.KEPT - 1 : -1]
 
 
@@ -75,7 +75,7 @@ def test_nothing_is_computed_for_a_tab_that_is_closed(monkeypatch: pytest.Monkey
         prefetch.runtime, "get_instance", lambda: Mock(is_active_session=lambda s: s == "open")
     )
     for session in ("open", "closed", ""):
-        prefetch.make(made.append, (session,), session)
+        prefetch.call_in_advance(made.append, (session,), session)
     assert made == ["open", ""]
 
 

@@ -213,7 +213,7 @@ def test_a_drawing_survives_the_link_and_the_pad(size: int) -> None:
     assert torch.equal(drawing.read(drawing.INK + drawing.spell(levels), {}, size), levels)
     assert torch.equal(drawing.unpack_bytes(drawing.to_text(levels), size), levels)
     picture = levels.float() / drawing.LEVELS  # as `draw` answers it, and a program reads it
-    assert torch.equal(eval(drawing.inked(picture)), picture)
+    assert torch.equal(eval(drawing.ink_code(picture)), picture)
 
 
 @pytest.mark.parametrize("message", [None, 7, "", "*", "AAAA", "/" * 32])

@@ -75,7 +75,7 @@ def test_a_control_takes_what_the_link_says_or_says_why_not(link: tuple[Any, dic
 
 @given(raw=VALUES)
 def test_what_a_link_spells_is_a_finite_number_a_name_or_nothing(raw: str) -> None:
-    point = plots.spelled(raw)
+    point = plots.parse_point(raw)
     assert point is None or all(isinstance(v, str) or math.isfinite(v) for v in (point["x"], point["y"]))
     number = widgets.parse(raw)
     assert number is None or math.isfinite(number)

@@ -10,7 +10,7 @@ from browsing import Visit
 from lab import lecture
 from lab.room import Room
 from lab.ui.navigation import search
-from lab.ui.navigation.menu import MOVED, RENAMED, SPLIT, PageInfo, lectures, neighbours, pages, today
+from lab.ui.navigation.menu import MOVED, RENAMED, SPLIT, PageInfo, lectures, neighbours, pages, present_words
 
 navigation = sys.modules[pages.__module__]
 
@@ -109,8 +109,8 @@ def test_the_course_goes_through_all_pages_forwards_and_backwards() -> None:
     ],
 )
 def test_old_links_are_read_in_todays_words(page: str, old: dict[str, str], new: dict[str, str]) -> None:
-    assert today(page, old) == new
-    assert today(page, new) == new
+    assert present_words(page, old) == new
+    assert present_words(page, new) == new
 
 
 def test_old_links_lead_to_pages_that_there_are() -> None:

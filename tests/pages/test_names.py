@@ -134,29 +134,29 @@ def test_beyond_it_answers_by_its_addresses_its_name_and_what_it_was_told(
         "board.local:80",
         "BOARD.uni.example",
     ):
-        assert access.ours(host), host
-    assert access.ours("hall.example") and access.ours("HALL.example.:443")
+        assert access.is_own_host(host), host
+    assert access.is_own_host("hall.example") and access.is_own_host("HALL.example.:443")
     for host in ("evil.test", "board.evil.test", "board.uni.example.evil.test", "xhall.example", "", ":1"):
-        assert not access.ours(host), host
+        assert not access.is_own_host(host), host
     assert "lab app --host evil.test" in client().get("/", headers={"host": "evil.test"}).text
     served("lab.example")
-    assert access.ours("lab.example:8501") and not access.ours("hall.example")
+    assert access.is_own_host("lab.example:8501") and not access.is_own_host("hall.example")
 
 
 def test_behind_a_proxy_on_this_machine_names_are_told(
     served: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Then others come too: training is closed to them. The proxy's own word is no name of ours."""
-    assert not access.beyond()
+    assert not access.is_public()
     served("localhost", "hall.example")
-    assert access.beyond() and access.ours("hall.example") and not access.ours("192.0.2.7")
+    assert access.is_public() and access.is_own_host("hall.example") and not access.is_own_host("192.0.2.7")
     asks = client()
     for name, status in (("hall.example", 200), ("evil.test", 403), ("hall.example, evil.test", 403)):
         assert asks.get("/", headers={"x-forwarded-host": name}).status_code == status
     through = {"host": "127.0.0.1:8501", "x-forwarded-host": "hall.example", "origin": "https://hall.example"}
     assert heard(asks, through) and not heard(asks, through | {"origin": "https://evil.test"})
     monkeypatch.setenv(PROXY_ADDRESS, "0.0.0.0")  # with `--processes`: where the proxy listens
-    assert access.ours("192.0.2.7:8501") and not access.ours("evil.test")
+    assert access.is_own_host("192.0.2.7:8501") and not access.is_own_host("evil.test")
 
 
 def test_the_dashboard_has_these_walls() -> None:
@@ -230,7 +230,7 @@ def test_all_is_served_below_the_path(
 ) -> None:
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
     served("localhost", "hall.example", base="/hall/lectern/")
-    below = routes.below(access.base())
+    below = routes.routes_below(access.base())
     assert len(below) == len(routes.ROUTES)
     app = Starlette(routes=[*below, Route("/{path:path}", said)], middleware=[Middleware(routes.OneStep)])
     asks = TestClient(app, base_url="http://hall.example", follow_redirects=False)

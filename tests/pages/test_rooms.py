@@ -32,7 +32,7 @@ from lab.room import (
     link,
 )
 from lab.ui.page.stage import Scene as Shown
-from lab.ui.page.stage import asks
+from lab.ui.page.stage import requested_state
 from lab.ui.rooms import room as drawing
 from lab.ui.scheduling import prefetch
 
@@ -103,7 +103,7 @@ def test_what_a_room_names_is_there(address: str) -> None:
             if isinstance(value, late):
                 function = value.find(known.state)  # type: ignore[arg-type]
                 if name not in ("reads", "says", "only"):
-                    drawing.takes(function, known.state, len(value.more))
+                    drawing.required_parameters(function, known.state, len(value.more))
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
@@ -153,9 +153,9 @@ def test_an_earlier_number_or_name_of_a_scene_leads_to_what_it_is_called_now() -
     known = Room("T", "I.", place=1, minutes=1, state=State, scenes=scenes, was={1: "Old", "Odd": "Old"})
     on_stage = {name: Shown(one.sees, room.link(one.state)) for name, one in scenes.items()}
     for asked, name in {"1": "Old", "2": "Old", "Odd": "Old", "New": "New", "Old": "Old"}.items():
-        assert asks({"scene": asked}, on_stage, known.scene) == (on_stage[name].values, ""), asked
-    assert asks({}, on_stage, known.scene) == (on_stage["New"].values, "")
-    assert "scene=Even" in asks({"scene": "Even"}, on_stage, known.scene)[1]
+        assert requested_state({"scene": asked}, on_stage, known.scene) == (on_stage[name].values, ""), asked
+    assert requested_state({}, on_stage, known.scene) == (on_stage["New"].values, "")
+    assert "scene=Even" in requested_state({"scene": "Even"}, on_stage, known.scene)[1]
     for before, now in ((1, "None"), ("New", "Old")):  # leads nowhere; hides a scene of today
         with pytest.raises(ValueError, match="of an earlier day"):
             Room("T", "I.", place=1, minutes=1, state=State, scenes=scenes, was={before: now})
@@ -192,7 +192,7 @@ def test_a_link_says_what_differs() -> None:
     assert link(State()) == {}
     assert link(State(size=0.75, off=((1, 2), (2, 1)))) == {"size": 0.75, "off1-2": True, "off2-1": True}
     assert room.knows(State, "off2-1") and room.knows(State, "size") and not room.knows(State, "off")
-    assert drawing.drawn(State()) == ["kind", "size", "on", "off", "step"]
+    assert drawing.drawn_keys(State()) == ["kind", "size", "on", "off", "step"]
 
 
 def test_a_computation_is_bound_by_the_names_of_its_parameters() -> None:
@@ -200,14 +200,14 @@ def test_a_computation_is_bound_by_the_names_of_its_parameters() -> None:
 
     def bad(kind: str, sise: float) -> None: ...
 
-    assert drawing.takes(good, State) == ("kind", "twice")
+    assert drawing.required_parameters(good, State) == ("kind", "twice")
     assert drawing.raw_of(good, State(size=0.25)) == ("a", 0.5)
     with pytest.raises(TypeError, match="takes sise, which is no control"):
-        drawing.takes(bad, State)
+        drawing.required_parameters(bad, State)
 
 
 def test_a_property_may_name_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(drawing.models, "load", lambda name: f"loaded {name}")
+    monkeypatch.setattr(drawing.loading, "load", lambda name: f"loaded {name}")
     pair = lambda model, twice: (model, twice)  # noqa: E731
     assert drawing.compute(pair, State(kind="b")) == ("loaded model-b", 1.0)
     assert drawing.compute(pair, State(kind="c")) == (None, 1.0)
@@ -221,7 +221,7 @@ def test_names_that_are_no_models_are_offered_beside_them(monkeypatch: pytest.Mo
     names = drawing.trained(controls(Drawn)["model"], Drawn)
     assert names[:2] == ["vae-digits", "real"] and "dcgan-digits" in names and len({*names}) == len(names)
     for name in ("load", "card"):
-        monkeypatch.setattr(drawing.models, name, lambda value, name=name: f"{name} of {value}")
+        monkeypatch.setattr(drawing.loading, name, lambda value, name=name: f"{name} of {value}")
     both = lambda model, model_card: (model, model_card)  # noqa: E731
     assert drawing.compute(both, Drawn()) == ("real", None)
     known = drawing.compute(both, Drawn(model="vae-digits"))
@@ -243,7 +243,7 @@ def test_a_computation_may_be_of_another(monkeypatch: pytest.MonkeyPatch) -> Non
         return halved + count
 
     values = drawing.raw_of(summed, Of(size=0.25))
-    assert values == ((0.25,), 4) and drawing.kept(summed, Of)(*values) == 4.125
+    assert values == ((0.25,), 4) and drawing.cached_call(summed, Of)(*values) == 4.125
 
 
 def test_a_computation_is_kept_by_raw_values() -> None:
@@ -281,7 +281,7 @@ def test_what_the_reader_is_to_change_is_a_sentence_and_a_fault_of_ours_is_none(
 
 def test_how_long_a_generator_takes_is_said_to_what_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(drawing.working, "whole", lambda *_, quick, **__: asked.append(quick))
+    monkeypatch.setattr(drawing.jobs, "shared_result", lambda *_, quick, **__: asked.append(quick))
 
     def going(size: float) -> Any:
         yield 1.0, size
@@ -300,17 +300,19 @@ def test_ahead_makes_what_is_cheap_as_far_as_its_seconds_go() -> None:
         return size
 
     left, key = [drawing.BUDGET], drawing.cost_key(eager, State, (0.5,))
-    drawing.spend(left, eager, State(size=0.75), False)  # how long it takes nobody knows yet
+    drawing.call_in_advance(left, eager, State(size=0.75), False)  # how long it takes nobody knows yet
     assert not calls
     drawing.compute(eager, State())
-    drawing.spend(left, eager, State(size=0.75), False)
+    drawing.call_in_advance(left, eager, State(size=0.75), False)
     assert calls == [0.5, 0.75] and left[0] < drawing.BUDGET
     for cost, seconds in ((2 * drawing.CHEAP, drawing.BUDGET), (0.5, 0.25)):
         drawing.seconds[key] = cost
-        drawing.spend([seconds], eager, State(size=1.0), True)
+        drawing.call_in_advance([seconds], eager, State(size=1.0), True)
     assert calls == [0.5, 0.75]
     del drawing.seconds[key]
-    drawing.spend(left, eager, State(size=1.0), True)  # a next scene is made though its time is not known
+    drawing.call_in_advance(
+        left, eager, State(size=1.0), True
+    )  # a next scene is made though its time is not known
     assert calls == [0.5, 0.75, 1.0]
 
 
@@ -318,7 +320,7 @@ def test_ahead_leaves_a_generator_that_takes_longer_than_with_other_values(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     clock, begun = [0.0], []
-    monkeypatch.setattr(drawing.working.time, "thread_time", lambda: clock[0])
+    monkeypatch.setattr(drawing.jobs.time, "thread_time", lambda: clock[0])
 
     def growing(size: float) -> Any:
         begun.append(size)
@@ -328,8 +330,8 @@ def test_ahead_leaves_a_generator_that_takes_longer_than_with_other_values(
 
     for state, whole in ((State(size=0.25), 0.25), (State(size=1.0), None)):
         for _ in range(2):  # the second time it is there, or known to take long
-            drawing.spend([drawing.BUDGET], growing, state, True)
-        assert drawing.working.place(drawing.name_of(growing), drawing.raw_of(growing, state)).whole == whole
+            drawing.call_in_advance([drawing.BUDGET], growing, state, True)
+        assert drawing.jobs.place(drawing.name_of(growing), drawing.raw_of(growing, state)).whole == whole
         drawing.seconds.clear()
     assert begun == [0.25, 1.0]
     assert drawing.compute(growing, State(size=1.0)) == 1.0  # to the reader who asks
@@ -351,7 +353,8 @@ def test_next_scenes_come_first_then_the_control_that_was_moved_last() -> None:
 
 def test_neighbours() -> None:
     near = {
-        key: [getattr(s, key) for s in drawing.neighbours(State(), key)] for key in drawing.drawn(State())
+        key: [getattr(s, key) for s in drawing.neighbours(State(), key)]
+        for key in drawing.drawn_keys(State())
     }
     assert near == {"kind": ["b", "c"], "size": [0.75, 0.25], "on": [True], "off": [], "step": []}
 
@@ -374,9 +377,9 @@ def test_neighbours_know_bounds_that_depend_on_the_state() -> None:
 
 def test_a_scene_is_settled_as_its_controls_would_give_it() -> None:
     shelf = dict(ink.examples(20))
-    assert drawing.settled(Bound()) == Bound(ink=ui.ink(shelf["ring"]), place=2)
-    assert drawing.settled(Bound(ink="wave", place=1)) == Bound(ink=ui.ink(shelf["wave"]), place=1)
-    assert drawing.settled(Bound(ink="ink.", place=1)) == Bound(ink="ink.", place=1)
+    assert drawing.resolved_state(Bound()) == Bound(ink=ui.ink(shelf["ring"]), place=2)
+    assert drawing.resolved_state(Bound(ink="wave", place=1)) == Bound(ink=ui.ink(shelf["wave"]), place=1)
+    assert drawing.resolved_state(Bound(ink="ink.", place=1)) == Bound(ink="ink.", place=1)
 
 
 def test_a_figure_carries_its_film() -> None:

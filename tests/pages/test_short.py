@@ -106,29 +106,29 @@ def test_the_oldest_links_go(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(short_links, "MOST", 3)
     names = []
     for n in range(5):
-        names.append(short_links.keep(f"/?n={n}"))
+        names.append(short_links.save_link(f"/?n={n}"))
         os.utime(short_links.folder() / names[-1], (n, n))
         if n == 3:
-            short_links.keep("/?n=1")  # asked for again: it is young
-    assert [short_links.find(name) for name in names] == [None, "/?n=1", None, "/?n=3", "/?n=4"]
+            short_links.save_link("/?n=1")  # asked for again: it is young
+    assert [short_links.find_link(name) for name in names] == [None, "/?n=1", None, "/?n=3", "/?n=4"]
 
 
 def keep_many(n: int) -> list[str]:
-    return [short_links.keep(f"/?n={i}") for i in range(n)]
+    return [short_links.save_link(f"/?n={i}") for i in range(n)]
 
 
 def test_processes_share_the_links() -> None:
     with ProcessPoolExecutor(2, mp_context=get_context("fork")) as processes:
         first, second = processes.map(keep_many, [40, 40])
     assert first == second
-    assert [short_links.find(name) for name in first] == [f"/?n={i}" for i in range(40)]
+    assert [short_links.find_link(name) for name in first] == [f"/?n={i}" for i in range(40)]
 
 
 # --- Bounds -----------------------------------------------------------------------------------------
 
 
 def test_a_bound_counts_readers_and_time() -> None:
-    bound = short_links.Bound(2, 10.0)
+    bound = short_links.RateLimit(2, 10.0)
     assert [bound.allows("one", now) for now in (0.0, 1.0, 2.0, 9.9)] == [True, True, False, False]
     assert bound.allows("two", 2.0)  # another reader has a count of his own
     assert bound.allows("one", 10.0) and not bound.allows("one", 10.5) and bound.allows("one", 11.0)
@@ -139,13 +139,13 @@ def test_a_bound_counts_readers_and_time() -> None:
 
 def test_one_visitor_puts_out_no_link(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(short_links, "MOST", 30)
-    monkeypatch.setattr(short_links, "LINKS", short_links.Bound(10, 600.0))
+    monkeypatch.setattr(short_links, "LINKS", short_links.RateLimit(10, 600.0))
     name = client.post("/lectern/short", content=LINK).json()["id"]
     flood = [client.post("/lectern/short", content=f"/?n={n}").status_code for n in range(101)]
     assert flood == [200] * 9 + [429] * 92
     assert client.get(f"/l/{name}").status_code == 302
     assert client.post("/lectern/short", content=LINK).json()["id"] == name  # what is kept costs nothing
-    monkeypatch.setattr(short_links, "reader", lambda request: "another")
+    monkeypatch.setattr(short_links, "client_address", lambda request: "another")
     assert client.post("/lectern/short", content="/?another").status_code == 200
 
 
@@ -157,7 +157,10 @@ def test_one_visitor_puts_out_no_link(client: TestClient, monkeypatch: pytest.Mo
 def test_a_reader_is_known_by_the_address_that_asks(client_: str, header: str, known: str) -> None:
     """Through a proxy on this machine by the one that the proxy has seen, which it adds last."""
     headers = [(b"x-forwarded-for", header.encode())] if header else []
-    assert short_links.reader(Request({"type": "http", "client": (client_, 1), "headers": headers})) == known
+    assert (
+        short_links.client_address(Request({"type": "http", "client": (client_, 1), "headers": headers}))
+        == known
+    )
 
 
 def test_folders_are_looked_through_once_in_many_links(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -166,7 +169,7 @@ def test_folders_are_looked_through_once_in_many_links(monkeypatch: pytest.Monke
     monkeypatch.setattr(short_links, "MOST", 100)
     monkeypatch.setattr(short_links.os, "scandir", lambda at: looked.append(at) or scan(at))
     for n in range(300):
-        short_links.keep(f"/?n={n}")
+        short_links.save_link(f"/?n={n}")
         assert len(os.listdir(short_links.folder())) <= short_links.MOST
     assert looked.count(short_links.folder()) <= 300 // (short_links.MOST // 10) + 1
 
@@ -239,7 +242,7 @@ def test_without_a_network_there_is_no_address(client: TestClient, monkeypatch: 
 def test_the_code_is_a_picture_of_the_address(client: TestClient) -> None:
     import segno
 
-    name = short_links.keep(LINK)
+    name = short_links.save_link(LINK)
     answer = client.get(f"/lectern/qr/{name}.svg")
     assert answer.headers["content-type"] == "image/svg+xml" and "<script" not in answer.text
     line = re.search(r'class="qrline"[^>]* d="([^"]+)"', answer.text)

@@ -242,8 +242,8 @@ def test_a_session_brings_so_many_files_and_bytes(
 ) -> None:
     from starlette.testclient import TestClient
 
-    monkeypatch.setattr(access, "beyond", lambda: False)
-    monkeypatch.setattr(access, "brought", lambda session: held if session == "mine" else [])
+    monkeypatch.setattr(access, "is_public", lambda: False)
+    monkeypatch.setattr(access, "uploaded_sizes", lambda session: held if session == "mine" else [])
     monkeypatch.setattr(access, "_coming", Counter(mine=coming))
     answered: list[int] = []
 
@@ -266,16 +266,16 @@ def test_what_a_session_has_brought_is_what_the_server_holds(monkeypatch: pytest
     monkeypatch.setattr(access.runtime, "get_instance", lambda: SimpleNamespace(uploaded_file_mgr=held))
     for session, size in (("mine", 3), ("mine", 5), ("other", 7)):
         held.add_file(session, UploadedFileRec(f"{size}", "x.csv", "text/csv", b"x" * size))
-    assert access.brought("mine") == [3, 5] and access.brought("nobody") == []
+    assert access.uploaded_sizes("mine") == [3, 5] and access.uploaded_sizes("nobody") == []
     held.remove_session_files("mine")
-    assert access.brought("mine") == []
+    assert access.uploaded_sizes("mine") == []
 
 
 def test_who_has_brought_all_that_is_allowed_is_told_in_place_of_the_button(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert run_page(upload_page).get("file_uploader")
-    monkeypatch.setattr(access, "brought", lambda session: [20_000_000] * 3)
+    monkeypatch.setattr(access, "uploaded_sizes", lambda session: [20_000_000] * 3)
     full = run_page(upload_page)
     assert not full.get("file_uploader") and "may bring no more than 20" in captions(full)
 
@@ -288,7 +288,7 @@ def test_who_has_brought_all_that_is_allowed_is_told_in_place_of_the_button(
 )  # fmt: skip
 def test_which_addresses_are_of_this_machine_alone(address: str | None, other: bool, beyond: None) -> None:
     config.set_option("server.address", address)
-    assert access.beyond() == other
+    assert access.is_public() == other
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 from lab.ui.scheduling import prefetch, turns
 from lab.ui.scheduling.turns import Line
 from lab.ui.session import access
-from lab.ui.work.jobs import Job, waits
+from lab.ui.work.jobs import Job, queue_message
 
 # what fails in a thread fails its test
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")
@@ -26,7 +26,7 @@ def readers(monkeypatch: pytest.MonkeyPatch) -> None:
         if getattr(local, "closed", lambda: False)():
             raise StopException
 
-    monkeypatch.setattr(access, "session", lambda: local.who)
+    monkeypatch.setattr(access, "session_id", lambda: local.who)
     monkeypatch.setattr(turns, "get_script_run_ctx", lambda **_: SimpleNamespace(yield_check=stop))
 
 
@@ -62,7 +62,7 @@ def crowd(line: Line, count: int, rounds: int) -> tuple[list[int], int]:
             while True:
                 with line.turn(work, patience=0.05) as others:
                     if others:
-                        assert "waits for" in waits(others)
+                        assert "waits for" in queue_message(others)
                         continue
                     working.append(number)
                     most.append(len(working))

@@ -91,7 +91,7 @@ def asking() -> None:
             time.sleep(0.02)
             yield i / top, i
 
-    found = ui.found(
+    found = ui.result(
         "Count", lambda: count(top), key="asked", of=top, quick=top < 40, says="…",
         show=lambda n: ui.write(f"at {n}"), soon=[(39, lambda: count(39))],
     )  # fmt: skip
@@ -142,7 +142,7 @@ def test_what_takes_long_begins_as_a_job(forgotten: None, monkeypatch: pytest.Mo
 
 def test_what_is_asked_next_is_computed_ahead(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
     named: list[tuple[object, ...]] = []
-    monkeypatch.setattr(jobs, "ahead", lambda _, *arguments: named.extend(arguments))
+    monkeypatch.setattr(jobs, "prefetch", lambda _, *arguments: named.extend(arguments))
     run_page(asking)
     key, of, start = named[0]
     jobs.compute(key, of, start)  # type: ignore[arg-type]
@@ -161,7 +161,7 @@ def test_what_fails_is_said_each_time(forgotten: None, monkeypatch: pytest.Monke
             yield 0.5, 1
             raise ValueError("The points lie on a line: add one.")
 
-        ui.found("Go", work, key="fails", of=1, quick=True, says="…")
+        ui.result("Go", work, key="fails", of=1, quick=True, says="…")
 
     app = run_page(failing)
     for other in (2, 3):
@@ -174,14 +174,14 @@ def test_weights_that_are_written_anew_are_read_anew(
 ) -> None:
     """Whether the work reads them when it is begun or while it goes on."""
     now = {Path("one"): "a", Path("two"): "a"}
-    monkeypatch.setattr(loading, "state", lambda place: now[place])
+    monkeypatch.setattr(loading, "weights_digest", lambda place: now[place])
     begun: list[int] = []
 
     def start() -> jobs.Work:
-        loading.note({Path("one"): now[Path("one")]})
+        loading.record_dependency({Path("one"): now[Path("one")]})
 
         def work() -> jobs.Work:
-            loading.note({Path("two"): now[Path("two")]})
+            loading.record_dependency({Path("two"): now[Path("two")]})
             begun.append(1)
             yield 1.0, "whole"
 

@@ -32,22 +32,22 @@ ALONE = "This part needs the dashboard's own server: start it with `lab app`."
 
 
 def component(name: str, html: str, css: str | None = None) -> Any:
-    """What mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside, and its own
-    `css` reaches the page."""
+    """A function that mounts `js/<name>.js`; define it once, in a module. Styles of the page reach inside,
+    and its own `css` reaches the page."""
     js = STUB % (json.dumps(PLOTLY), name, json.dumps(ALONE))
     return st.components.v2.component(
-        f"lectern_{name}", html=unheard(html), css=css, js=js, isolate_styles=False
+        f"lectern_{name}", html=hidden_until_loaded(html), css=css, js=js, isolate_styles=False
     )
 
 
-def unheard(html: str) -> str:
+def hidden_until_loaded(html: str) -> str:
     """Markup whose first element is hidden until its module has run: nobody would hear an early press of its
     buttons."""
     return re.sub(r"<\w+", r'\g<0> data-unheard style="visibility: hidden"', html, count=1)
 
 
-def told_by(name: str, field: str) -> Any:
-    """What a component has told; None where the page was left before its word arrived."""
+def last_message(name: str, field: str) -> Any:
+    """The last message of a component; None where the page was left before its word arrived."""
     try:
         return st.session_state[name][field]
     except KeyError:

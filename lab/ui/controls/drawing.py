@@ -12,7 +12,7 @@ import streamlit as st
 import torch
 from torch import Tensor
 
-from lab.ui.browser.components import told_by, unheard
+from lab.ui.browser.components import hidden_until_loaded, last_message
 from lab.ui.session import state
 
 LEVELS = 15  # grey levels of a pixel: 4 bits, so that a drawing fits into a link
@@ -20,7 +20,7 @@ INK = "ink."  # a link's value that starts so is a drawing; any other is the nam
 
 HERE = Path(__file__).parent
 HTML, CSS, JS = ((HERE / f"pad.{part}").read_text(encoding="utf-8") for part in ("html", "css", "js"))
-mount = st.components.v2.component("lectern_pad", html=unheard(HTML), css=CSS, js=JS)
+mount = st.components.v2.component("lectern_pad", html=hidden_until_loaded(HTML), css=CSS, js=JS)
 
 
 def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, Any]] = ()) -> Tensor:
@@ -50,7 +50,7 @@ def draw(label: str, *, key: str, size: int = 28, examples: Sequence[tuple[str, 
     name = f"{key}-pad"
 
     def drawn() -> None:
-        message = told_by(name, "drawing")
+        message = last_message(name, "drawing")
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             ink = unpack_bytes(message.get("pixels"), size)
@@ -82,7 +82,7 @@ def ink(picture: Any) -> str:
     return INK + spell(quantise(values, values.shape[-1]))
 
 
-def inked(picture: Any) -> str:
+def ink_code(picture: Any) -> str:
     """A program's words for a picture that `draw` answered, with `drawing` imported from here."""
     return f"drawing.pixels({ink(picture)!r}, {len(picture)})"
 

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 from datamodules import sheet
-from lab.ui.browser.components import component, told_by
+from lab.ui.browser.components import component, last_message
 from lab.ui.session import access, state
 from lab.ui.session.ranges import in_range, parse
 
@@ -47,7 +47,7 @@ def slider(
     name = f"{key}-slider"
 
     def moved() -> None:
-        told = told_by(name, "moved")
+        told = last_message(name, "moved")
         if isinstance(told, Mapping) and in_range(low, high, whole)(told.get("value")):
             st.session_state[f"_seq:{key}"] = int(told.get("seq") or 0)
             state.put(key, state.spell(int(told["value"]) if whole else float(told["value"])))
@@ -174,7 +174,9 @@ def text(
     """
     fits = lambda value: isinstance(value, str) and len(value) <= max_chars  # noqa: E731
     if isinstance(st.session_state.get(key), str) and not fits(st.session_state[key]):
-        st.session_state[key] = st.session_state[f"_cut:{key}"] = cut(st.session_state[key], max_chars)
+        st.session_state[key] = st.session_state[f"_cut:{key}"] = first_lines(
+            st.session_state[key], max_chars
+        )
         state.set_warning(
             key, f"The text is longer than {max_chars:,} characters; only its beginning is used."
         )
@@ -193,13 +195,13 @@ def text(
     state.show_warning(key, value in (default, st.session_state.get(f"_cut:{key}")))
     if len(value) > max_chars:
         st.warning(f"The text is longer than {max_chars:,} characters; only its beginning is used.")
-    value = cut(value, max_chars)
+    value = first_lines(value, max_chars)
     if says and (sentence := says(value)):
         st.caption(sentence)
     return value
 
 
-def cut(text: str, most: int) -> str:
+def first_lines(text: str, most: int) -> str:
     """The beginning of a text: its whole lines, so that no number is cut in two, where it has several."""
     if len(text) <= most:
         return text
@@ -208,10 +210,10 @@ def cut(text: str, most: int) -> str:
 
 def upload(label: str, *, into: str) -> None:
     """A text file of the reader's, put into the text control `into`; what it cannot take is one sentence."""
-    if access.closed():
+    if access.is_closed():
         st.caption("Files of your own are closed here: paste the text instead.")
         return
-    if why := access.full(access.session()):
+    if why := access.upload_refusal(access.session_id()):
         st.caption(why)
         return
     key = f"{into}-file"

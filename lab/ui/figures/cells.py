@@ -13,7 +13,7 @@ import streamlit as st
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.ui.browser import wire
-from lab.ui.browser.components import component, told_by
+from lab.ui.browser.components import component, last_message
 from lab.ui.figures.films import Film
 from lab.ui.figures.plots import selected_cell
 from lab.ui.session import state
@@ -83,8 +83,8 @@ def cells(
     v = array(values)
     v = v if v.ndim == 4 else v[None, None]
     down, across, R, C = v.shape
-    kept = held(key, R, C, 0) if on_press is None else None
-    place = held(maps, down, across, 1) if maps else None
+    kept = selected_place(key, R, C, 0) if on_press is None else None
+    place = selected_place(maps, down, across, 1) if maps else None
     chosen = place[0] * across + place[1] if place else 0
     name = "".join(c if c.isalnum() else "-" for c in alt.lower())[:40].strip("-")
     header = {
@@ -110,7 +110,7 @@ def cells(
     slot = f"cells-{key}"
 
     def pointed() -> None:
-        told = told_by(slot, "point")
+        told = last_message(slot, "point")
         if isinstance(told, Mapping):
             cell = int(told.get("y", -1)), int(told.get("x", -1))
             if not (0 <= cell[0] < R and 0 <= cell[1] < C):
@@ -123,7 +123,7 @@ def cells(
                     state.put(film.key, str(cell[0] // band))
 
     def turned() -> None:
-        told = told_by(slot, "map")
+        told = last_message(slot, "map")
         if maps and isinstance(told, Mapping) and 0 <= int(told.get("at", -1)) < down * across:
             l, h = divmod(int(told["at"]), across)
             st.session_state[f"_seq:{maps}"] = int(told.get("seq") or 0)
@@ -140,7 +140,7 @@ def cells(
             state.publish(held_key)
 
 
-def held(key: str, rows: int, columns: int, first: int) -> tuple[int, int] | None:
+def selected_place(key: str, rows: int, columns: int, first: int) -> tuple[int, int] | None:
     """The place that a link or a click has put under `key`, from 0; one that is not there gets a sentence."""
     state.register(key, "selection")
     cell = selected_cell(key, rows + first, columns + first)

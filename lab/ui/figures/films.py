@@ -15,7 +15,7 @@ from typing import Any
 import streamlit as st
 
 from lab.ui.browser import wire
-from lab.ui.browser.components import component, told_by
+from lab.ui.browser.components import component, last_message
 from lab.ui.page import symbols
 from lab.ui.page.mathml import mathml
 from lab.ui.session import state
@@ -64,12 +64,12 @@ class Film:
 
     @property
     def value(self) -> float:
-        """What stands in the link for the frame at rest."""
+        """The value in the link for the frame at rest."""
         return self.at if self.values is None else self.values[self.at]
 
     @property
     def channel(self) -> str:
-        """What the browser calls it: films of other pages may have the same key."""
+        """The film's name in the browser: films of other pages may have the same key."""
         return f"{st.session_state.get('_page', '')}/{self.key}"
 
     def expects(self, frames: Mapping[str, Any], since: int = 0) -> None:
@@ -98,7 +98,7 @@ class Film:
         place = {symbol: i for i, symbol in enumerate(known)}
 
         def rested() -> None:
-            told = told_by(slot, "rest")
+            told = last_message(slot, "rest")
             if isinstance(told, Mapping) and told.get("stamp") == stamp(self.key):
                 at = max(0, min(self.count - 1, int(told.get("at", 0))))
                 state.put(self.key, state.spell(at if self.values is None else self.values[at]))

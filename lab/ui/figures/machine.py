@@ -60,7 +60,7 @@ def machine(
     Raises:
         ValueError: the model is none of the machines, a part is not one of its, or frames are missing.
     """
-    which, readings = measured(model) if isinstance(model, str) else measure(model)
+    which, readings = cached_measure(model) if isinstance(model, str) else measure_parts(model)
     told = header(MACHINES[which], readings, lit, says, film.count if film else 1, film.at if film else 0)
     mount(key=key, data=wire.pack({**told, "film": film.channel if film else None}))
 
@@ -68,7 +68,7 @@ def machine(
 def header(
     made: Machine, readings: Readings, lit: Sequence[Lit], says: Sequence[Says], frames: int, at: int
 ) -> dict[str, Any]:
-    """What the browser is told of a machine that stands at frame `at`.
+    """The header that the browser gets of a machine that stands at frame `at`.
 
     Raises:
         ValueError: a part is not one of its, or frames are missing.
@@ -105,12 +105,12 @@ def header(
 
 
 @cached
-def measured(name: str) -> tuple[str, Readings]:
-    """`measure` of a trained model."""
-    return measure(load(name))
+def cached_measure(name: str) -> tuple[str, Readings]:
+    """`measure_parts` of a trained model."""
+    return measure_parts(load(name))
 
 
-def measure(model: Module) -> tuple[str, Readings]:
+def measure_parts(model: Module) -> tuple[str, Readings]:
     """Which machine the model is, and the sizes of its parts."""
     return lens.machine_of(model) or "", lens.read(model)
 

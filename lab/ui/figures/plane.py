@@ -16,7 +16,7 @@ from PIL import Image
 
 from lab.figures import theme
 from lab.figures.basic import array
-from lab.ui.browser.components import component, told_by
+from lab.ui.browser.components import component, last_message
 from lab.ui.figures.plots import Table, to_csv
 from lab.ui.session import state
 
@@ -95,7 +95,7 @@ def plane(
     name = f"{key}-plane"
 
     def placed() -> None:
-        message = told_by(name, "place")
+        message = last_message(name, "place")
         if isinstance(message, dict):
             st.session_state[f"_seq:{key}"] = int(message.get("seq") or 0)
             where = message.get("place")

@@ -14,7 +14,7 @@ import streamlit as st
 from lab.figures import moving, theme
 from lab.figures.basic import array
 from lab.ui.browser import wire
-from lab.ui.browser.components import component, told_by
+from lab.ui.browser.components import component, last_message
 from lab.ui.figures.films import Film
 from lab.ui.session import state
 
@@ -66,10 +66,10 @@ def draw(
     on_click: Callable[[float | str, float | str], None] | None = None,
 ) -> None:
     """Send a figure to the browser; a click on a point calls `on_click` with its x and y."""
-    fig, frames = rest(fig, film, frames)
+    fig, frames = frame_at_rest(fig, film, frames)
     height = fig.layout.height
     fig.layout.height, fig.layout.autosize = None, True
-    texts = {path: list(v) for path, v in frames.items() if textual(v[0])}
+    texts = {path: list(v) for path, v in frames.items() if is_text(v[0])}
     if film is not None:
         film.expects(texts)
         film.expects({path: v for path, v in frames.items() if path not in texts}, film.since)
@@ -92,7 +92,7 @@ def draw(
     chart = f"figure-{key}"
 
     def clicked() -> None:
-        point = told_by(chart, "point")
+        point = last_message(chart, "point")
         if on_click is not None and isinstance(point, Mapping):
             on_click(point.get("x", ""), point.get("y", ""))
 
@@ -100,7 +100,7 @@ def draw(
     mount(key=chart, data=wire.pack(header, arrays), on_point_change=clicked)
 
 
-def rest(
+def frame_at_rest(
     fig: Figure, film: Film | None, frames: Mapping[str, Any] | None = None
 ) -> tuple[Any, Mapping[str, Any]]:
     """The figure where the film rests, and what of it turns; of a dictionary, its `per_frame` leaves. Without
@@ -112,7 +112,7 @@ def rest(
     return moving.at(fig, film.at), moving.frames(fig, film.since)
 
 
-def textual(value: Any) -> bool:
+def is_text(value: Any) -> bool:
     """A text, or several."""
     return isinstance(value, str) or (
         isinstance(value, list | tuple) and all(isinstance(v, str) for v in value)
@@ -139,9 +139,9 @@ def clickable(
         mark: draw a ring around the selected point.
     """
     state.register(key, "selection")
-    fig, frames = rest(fig, film, frames)
+    fig, frames = frame_at_rest(fig, film, frames)
     raw = state.get(key)
-    point = find(fig, spelled(raw))
+    point = find(fig, parse_point(raw))
     if raw is not None and point is None:
         state.put(key, None)
         state.set_warning(key, f"There is no point {key}={state.short(raw)} in this picture: click one.")
@@ -151,7 +151,7 @@ def clickable(
         outline(fig, point)
 
     def clicked(x: float | str, y: float | str) -> None:
-        again = point is not None and same(x, point["x"]) and same(y, point["y"])
+        again = point is not None and is_same_place(x, point["x"]) and is_same_place(y, point["y"])
         state.select(key, None if again else {"x": x, "y": y})
 
     draw(
@@ -192,7 +192,7 @@ def selection(key: str) -> dict[str, Any] | None:
 
     x and y are finite numbers; what a link says may be far from every point of the figure.
     """
-    point = spelled(state.get(key))
+    point = parse_point(state.get(key))
     return None if point is None or isinstance(point["x"], str) or isinstance(point["y"], str) else point
 
 
@@ -210,7 +210,7 @@ def cell(place: tuple[Any, Any] | None, rows: int, columns: int) -> tuple[int, i
     return (row, column) if 0 <= row < rows and 0 <= column < columns else None
 
 
-def spelled(raw: str | None) -> dict[str, Any] | None:
+def parse_point(raw: str | None) -> dict[str, Any] | None:
     """The point that a text stands for, its x and y numbers or names; None if it stands for none."""
     x, comma, y = (raw or "").partition(",")
     return {"x": value(x), "y": value(y), "customdata": None} if comma else None
@@ -234,30 +234,30 @@ def find(fig: Figure, point: Mapping[str, Any] | None) -> dict[str, Any] | None:
     traces = [t for t in fig.data if t.type in ("scatter", "bar") and t.x is not None and t.y is not None]
     for trace in sorted(traces, key=lambda t: t.customdata is None):  # what has data is meant to be clicked
         for index, (x, y) in enumerate(zip(trace.x, trace.y, strict=False)):
-            if same(x, point["x"]) and same(y, point["y"]):
+            if is_same_place(x, point["x"]) and is_same_place(y, point["y"]):
                 data = trace.customdata[index] if trace.customdata is not None else None
                 return {
-                    "x": plain(x),
-                    "y": plain(y),
+                    "x": to_list(x),
+                    "y": to_list(y),
                     "customdata": None if data is None else array(data).tolist(),
                 }
     for plane in fig.data:  # of `click_plane`: any of its columns with any of its rows
         if plane.type == "heatmap" and plane.name == "click":
-            xs, ys = ([plain(v) for v in line if same(v, point[axis])]
+            xs, ys = ([to_list(v) for v in line if is_same_place(v, point[axis])]
                       for axis, line in (("x", plane.x), ("y", plane.y)))  # fmt: skip
             if xs and ys:
                 return {"x": xs[0], "y": ys[0], "customdata": None}
     return None
 
 
-def same(a: Any, b: Any) -> bool:
+def is_same_place(a: Any, b: Any) -> bool:
     try:
         return math.isclose(float(a), float(b), rel_tol=2e-6, abs_tol=1e-9)
     except (TypeError, ValueError):
         return str(a) == str(b)
 
 
-def plain(v: Any) -> Any:
+def to_list(v: Any) -> Any:
     return v.item() if hasattr(v, "item") else v
 
 
@@ -294,7 +294,7 @@ def to_csv(data: Table) -> str:
 
 def column(values: Any) -> Sequence[Any]:
     if isinstance(values, Sequence) and not isinstance(values, str):
-        return [plain(v) for v in values]
+        return [to_list(v) for v in values]
     return array(values).ravel().tolist()
 
 

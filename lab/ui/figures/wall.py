@@ -15,7 +15,7 @@ from lab.ui.browser import wire
 from lab.ui.browser.components import component
 from lab.ui.figures.films import Film
 from lab.ui.models.loading import cached, card, load
-from lab.ui.scheduling.prefetch import ahead
+from lab.ui.scheduling.prefetch import prefetch
 
 HTML = '<div class="lectern-wall"></div>'
 mount = component("wall", HTML)
@@ -51,7 +51,7 @@ def reel(name: str) -> Reel:
 
 def prepare() -> None:
     """Compute all films while nobody asks."""
-    ahead(reel, *((name,) for name in generators.SIX))
+    prefetch(reel, *((name,) for name in generators.SIX))
 
 
 def wall(tiles: Sequence[Tile], film: Film, *, key: str) -> None:

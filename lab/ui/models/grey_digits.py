@@ -7,7 +7,7 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import glows, latent
-from lab.ui.controls.drawing import draw, inked
+from lab.ui.controls.drawing import draw, ink_code
 from lab.ui.models.loading import cached, experiment, load
 from modules.flow.glow import Glow
 
@@ -42,5 +42,5 @@ def digit(label: str, key: str, first: int = 0, of: Glow | None = None) -> Own:
     chosen = shelf(side)
     picture = draw(label, key=key, size=side, examples=[*chosen[first:], *chosen[:first]])
     more = "" if white == glows.WHITE else f", {white}"
-    program = f"glows.levels({inked(picture)}{more})"
+    program = f"glows.levels({ink_code(picture)}{more})"
     return Own(picture, glows.levels(picture, white), program)

@@ -24,7 +24,7 @@ EXAMPLES = {
 
 
 def offers_next_token(entry: Experiment) -> bool:
-    """Whether an experiment trains a model that offers its next token from what came before, and from nothing
+    """True if an experiment trains a model that offers its next token from what came before, and from nothing
     after it."""
     kind = surfaces.class_of(entry)
     return hasattr(kind, "next_log_probs") and surfaces.option(entry, "causal") is not False

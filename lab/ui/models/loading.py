@@ -84,19 +84,19 @@ def spelled(name: str) -> str:
     return f'next(f for f in experiments.run_folders("{base}") if f.name == "{run}")'
 
 
-def state(place: Path) -> str:
+def weights_digest(place: Path) -> str:
     """Digest of the weights and the card that a folder holds now; "" where there are none.
 
     A run that is resumed writes them anew: what was computed from the old ones is then out of date.
     """
     try:
-        return _state(*(mark(place / name) for name in ("model.safetensors", "card.json")))
+        return _state(*(file_stamp(place / name) for name in ("model.safetensors", "card.json")))
     except OSError:
         return ""
 
 
-def mark(path: Path) -> tuple[str, int, int, int]:
-    """What tells a file from the one that is written over it, without reading it."""
+def file_stamp(path: Path) -> tuple[str, int, int, int]:
+    """A stamp that tells a file from the one that is written over it, without reading it."""
     known = path.stat()
     return str(path), known.st_mtime_ns, known.st_size, known.st_ino
 
@@ -111,34 +111,34 @@ def _state(*marks: tuple[str, int, int, int]) -> str:
 _read: ContextVar[dict[Path, str] | None] = ContextVar("read", default=None)
 
 
-def note(read: Mapping[Path, str]) -> None:
+def record_dependency(read: Mapping[Path, str]) -> None:
     """Tell the cached function that is running, if any, what its result depends on."""
     if (known := _read.get()) is not None:
         known.update(read)
 
 
-def unchanged(read: Mapping[Path, str]) -> bool:
-    """Whether all weights that were read are still the same."""
-    return all(state(place) == then for place, then in read.items())
+def are_unchanged(read: Mapping[Path, str]) -> bool:
+    """True if all weights that were read are still the same."""
+    return all(weights_digest(place) == then for place, then in read.items())
 
 
 @contextmanager
-def reading(read: dict[Path, str]) -> Iterator[None]:
+def record_reads(read: dict[Path, str]) -> Iterator[None]:
     """Note in `read` which weights are looked at meanwhile, and how they are."""
     token = _read.set(read)
     try:
         yield
     finally:
         _read.reset(token)
-        note(read)
+        record_dependency(read)
 
 
 def load(name: str) -> Any:
     """The trained model, of the class its card names; loaded once per process, in evaluation mode. Do not
     change it."""
     place = folder(name)
-    now = state(place)
-    note({place: now})
+    now = weights_digest(place)
+    record_dependency({place: now})
     return _load(str(place), now)
 
 
@@ -148,9 +148,9 @@ def _load(place: str, state: str) -> Module:
 
 
 def card(name: str) -> dict[str, Any]:
-    """What is known of the trained model."""
+    """The card of the trained model."""
     place = folder(name)
-    note({place: state(place)})
+    record_dependency({place: weights_digest(place)})
     return weights.read_card(place)
 
 
@@ -188,7 +188,7 @@ def cached(function: F) -> F:
     @wraps(function)
     def noted(*args: Any, **kwargs: Any) -> tuple[Any, dict[Path, str]]:
         read: dict[Path, str] = {}
-        with reading(read):
+        with record_reads(read):
             return function(*args, **kwargs), read
 
     kept = st.cache_resource(show_spinner="Computing …", max_entries=128, hash_funcs=HASHES)(noted)
@@ -196,10 +196,10 @@ def cached(function: F) -> F:
     @wraps(function)
     def current(*args: Any, **kwargs: Any) -> Any:
         found, read = kept(*args, **kwargs)
-        if not unchanged(read):
+        if not are_unchanged(read):
             kept.clear(*args, **kwargs)
             found, read = kept(*args, **kwargs)
-        note(read)
+        record_dependency(read)
         return found
 
     return current  # type: ignore[return-value]

@@ -7,10 +7,10 @@ import torch
 
 from lab.experiments import Experiment
 from lab.lenses import drawing, latent, stock, vaes
-from lab.ui.controls.drawing import draw, inked
+from lab.ui.controls.drawing import draw, ink_code
 from lab.ui.controls.widgets import choice
 from lab.ui.models.loading import cached, load, trained
-from lab.ui.scheduling.prefetch import ahead
+from lab.ui.scheduling.prefetch import prefetch
 
 DRAWN, DIGITS, IMAGES = "drawn by MADE", "small digits", "MNIST"
 COUNT, FEW = 500, 300  # examples
@@ -68,7 +68,7 @@ def small_digit(key: str, label: str = "Your digit", first: int = 0) -> Bits:
     """The reader's digit for a model of 8 × 8 bits, in the rail; it starts with the class `first`."""
     chosen = latent.examples(*examples(DIGITS, 8))
     picture = draw(label, key=key, size=8, examples=[*chosen[first:], *chosen[:first]])
-    program = f"({inked(picture)} > 0.5).float().reshape(1, 64)"
+    program = f"({ink_code(picture)} > 0.5).float().reshape(1, 64)"
     return Bits(picture, (picture > 0.5).float().reshape(1, 64), program)
 
 
@@ -80,12 +80,12 @@ def overview(name: str, kind: str) -> latent.Overview:
 
 
 def kinds(side: int) -> list[str]:
-    """What the examples can be; MNIST itself only where its files are."""
+    """Kinds of examples; MNIST itself only where its files are."""
     return [DRAWN, DIGITS, *([IMAGES] if stock.has_mnist() else [])] if side == 28 else [DIGITS]
 
 
 @cached
-def readied(name: str, kind: str) -> latent.Overview:
+def prepare_overview(name: str, kind: str) -> latent.Overview:
     """The overview that a page of this model asks for first, if the examples are now of this kind."""
     here = kinds(latent.side_of(load(name)))
     return overview(name, kind if kind in here else here[0])
@@ -105,7 +105,7 @@ def shelf(name: str, only: Callable[[Experiment], bool] = vaes.fits) -> Shelf:
     )
     pictures, labels = examples(kind, side)
     others = [(other, kind) for other in trained("latent", only) if other != name]
-    ahead(readied, *((name, other) for other in kinds(side) if other != kind), *others)
+    prefetch(prepare_overview, *((name, other) for other in kinds(side) if other != kind), *others)
     return Shelf(side, kind, pictures, labels, overview(name, kind), latent.examples(pictures, labels))
 
 
@@ -116,5 +116,5 @@ def digit(letter: str, name: str, shown: Shelf) -> Own:
     picture = draw(f"Digit {letter.upper()}", key=letter, size=shown.side, examples=chosen)
     model: Any = load(name)
     x = latent.as_input(model, picture)
-    program = f"latent.as_input(model, {inked(picture)})"
+    program = f"latent.as_input(model, {ink_code(picture)})"
     return Own(picture, x, latent.codes(model, x)[0], program)

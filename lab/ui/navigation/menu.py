@@ -25,7 +25,7 @@ from lab.room import knows as declares
 from lab.ui.browser.components import component
 from lab.ui.page.blocks import PARSING
 from lab.ui.page.stage import show
-from lab.ui.rooms.room import ahead
+from lab.ui.rooms.room import prefetch_next
 
 ROOT = Path(__file__).resolve().parents[3]
 PAGES = ROOT / "pages"
@@ -135,8 +135,8 @@ def pages() -> list[PageInfo]:
 
 
 def describe(path: Path) -> PageInfo:
-    """What its room declares. Where that file is wrong, its topic, at the family's end: the page itself says
-    what is wrong."""
+    """The page and what its room declares; of a wrong file its topic, at the family's end: the page itself
+    says what is wrong."""
     try:
         room = load(address(path))
     except Exception:
@@ -154,7 +154,7 @@ def page_link(page: PageInfo) -> None:
         st.page_link(entry, label=page.title, help=page.idea or None)
 
 
-def parsed(path: Path) -> ast.Module | None:
+def parse(path: Path) -> ast.Module | None:
     """The file's syntax tree, one file at a time; None where there is none: the page itself will say so."""
     with PARSING, suppress(OSError, SyntaxError):
         return ast.parse(path.read_text(encoding="utf-8"))
@@ -171,7 +171,7 @@ def navigation() -> StreamlitPage:
     known = pages()
     entries = {page.url: st.Page(script(page.path), title=page.title, url_path=page.url) for page in known}
     st.session_state["lectern_pages"] = entries
-    moved = [forward(old, entries) for old in MOVED]
+    moved = [old_page(old, entries) for old in MOVED]
     opened = st.navigation([*first, *entries.values(), *moved], position="hidden")
     keep_link(opened.url_path)
     menu(known, opened.url_path)
@@ -179,8 +179,8 @@ def navigation() -> StreamlitPage:
 
 
 def keep_link(page: str) -> None:
-    """What Back, or a link of our own, says to another page counts whole. Streamlit (1.67) drops of it what a
-    widget of the page before was bound to: Back would lose the model wherever two pages have one."""
+    """Keep the whole link with which Back, or a link of our own, enters a page. Streamlit (1.67) drops of it
+    what a widget of the page before was bound to: Back would lose the model wherever two pages have one."""
     context = get_script_run_ctx()
     entered = st.session_state.get("lectern_entered") != page
     st.session_state["lectern_entered"] = page
@@ -194,7 +194,7 @@ def keep_link(page: str) -> None:
 
 
 def lectures() -> list[dict[str, Any]]:
-    """Of every lecture title, link to its first scene, minutes and number of scenes; one whose file is wrong
+    """Title, link to the first scene, minutes and number of scenes of every lecture; one whose file is wrong
     is left out: `lab lecture` says what is wrong with it."""
     found = []
     for name in lecture.names():
@@ -218,7 +218,7 @@ def neighbours(url: str) -> tuple[PageInfo | None, PageInfo | None]:
     return known[at - 1] if at else None, known[at + 1] if at + 1 < len(known) else None
 
 
-def ways(url: str) -> None:
+def previous_and_next(url: str) -> None:
     """The foot of a page: the page before and the next; Home beyond the ends of the course."""
     links = []
     for rel, word, page in zip(("prev", "next"), ("before", "next"), neighbours(url), strict=True):
@@ -298,26 +298,26 @@ def tile(title: str, says: str, page: str, **parameters: str) -> Iterator[None]:
 
 
 def script(path: Path) -> Callable[[], None]:
-    """What runs the page in this file."""
+    """A function that runs the page in this file."""
 
     def draw() -> None:
         try:
-            exec(compiled(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
+            exec(compile_page(path, path.stat().st_mtime_ns), {"__name__": "__main__", "__file__": str(path)})
         finally:
             if path.name == "page.py" and (room := load(address(path))) is not None:
-                ahead(room)
+                prefetch_next(room)
 
     def run() -> None:
-        lead_on(path)
-        show(draw, lambda key: knows(path, key))
+        redirect_old_link(path)
+        show(draw, lambda key: may_have_control(path, key))
         if path.name == "page.py":
-            ways(address(path))
+            previous_and_next(address(path))
 
     return run
 
 
-def today(page: str, said: Mapping[str, str]) -> dict[str, str]:
-    """What a link to a page says, in the words that the page has today."""
+def present_words(page: str, said: Mapping[str, str]) -> dict[str, str]:
+    """The parameters of a link to a page, in the words that the page has today."""
     now = dict(said)
     for key, read in RENAMED.get(page, {}).items():
         if key in now:
@@ -326,11 +326,11 @@ def today(page: str, said: Mapping[str, str]) -> dict[str, str]:
     return now
 
 
-def lead_on(path: Path) -> None:
+def redirect_old_link(path: Path) -> None:
     """Read an old link in today's words; one to a view that has become a page leads on to it."""
     url = address(path)
     said = st.query_params.to_dict()
-    if (new := today(url, said)) != said:
+    if (new := present_words(url, said)) != said:
         for gone in set(said) - set(new):
             del st.query_params[gone]
         for name in new:
@@ -345,8 +345,8 @@ def lead_on(path: Path) -> None:
         st.switch_page(st.session_state["lectern_pages"][now], query_params=said)
 
 
-def knows(path: Path, key: str) -> bool:
-    """Whether a page may have a control of this name, one that is not drawn now too: its room declares it; or
+def may_have_control(path: Path, key: str) -> bool:
+    """True if a page may have a control of this name, one that is not drawn now too: its room declares it; or
     of a room that declares none, its files, what they take from another room or from `lab.ui`, or the
     controls that pages share, spell it."""
     declared = load(address(path)) if path.name == "page.py" else None
@@ -354,15 +354,15 @@ def knows(path: Path, key: str) -> bool:
         return declares(declared.state, key)
     room = [*path.parent.glob("*.py")] if path.name == "page.py" else [path]
     shared = [HERE.parent / name for name in ("models/language.py", "work/rewind.py")]
-    taken = (other for file in room for other in borrowed(file, file.stat().st_mtime_ns))
+    taken = (other for file in room for other in imported_files(file, file.stat().st_mtime_ns))
     files = dict.fromkeys([*room, *taken, *shared])
     return any(re.fullmatch(name, key) for file in files for name in names(file, file.stat().st_mtime_ns))
 
 
 @lru_cache(maxsize=512)
-def borrowed(path: Path, stamp: int) -> tuple[Path, ...]:
+def imported_files(path: Path, stamp: int) -> tuple[Path, ...]:
     """The files of other rooms and of `lab.ui` that a file imports."""
-    tree = parsed(path) or ast.Module([], [])
+    tree = parse(path) or ast.Module([], [])
     found = [
         ROOT.joinpath(*node.module.split("."), f"{name.name}.py")
         for node in ast.walk(tree)
@@ -376,7 +376,7 @@ def borrowed(path: Path, stamp: int) -> tuple[Path, ...]:
 def names(path: Path, stamp: int) -> frozenset[str]:
     """Patterns of what a file may name a control: its short texts, and what it puts together for a `key=`."""
     found = set()
-    for node in ast.walk(parsed(path) or ast.Module([], [])):
+    for node in ast.walk(parse(path) or ast.Module([], [])):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 40:
             found.add(re.escape(node.value))
         elif isinstance(node, ast.keyword) and node.arg == "key" and isinstance(node.value, ast.JoinedStr):
@@ -388,12 +388,12 @@ def names(path: Path, stamp: int) -> frozenset[str]:
 
 
 @lru_cache(maxsize=256)
-def compiled(path: Path, stamp: int) -> CodeType:
+def compile_page(path: Path, stamp: int) -> CodeType:
     with PARSING:
         return compile(path.read_text(encoding="utf-8"), path, "exec")
 
 
-def forward(old: str, entries: dict[str, StreamlitPage]) -> StreamlitPage:
+def old_page(old: str, entries: dict[str, StreamlitPage]) -> StreamlitPage:
     """The page of an old link, not in the menu: it leads to where the page is now."""
 
     def leads() -> None:

@@ -1,4 +1,4 @@
-"""What the menu's search looks through: of every page title, idea, the field's words, controls, symbols,
+"""The index of the menu's search: of every page title, idea, the field's words, controls, symbols,
 models and references; and the lectures.
 
 Title, idea, the field's words and references are what the room declares; so are labels of controls and
@@ -16,7 +16,7 @@ from typing import Any
 from lab import experiments
 from lab.room import Model, controls
 from lab.ui.models.language import offers_next_token
-from lab.ui.navigation.menu import PageInfo, lectures, pages, parsed
+from lab.ui.navigation.menu import PageInfo, lectures, pages, parse
 
 LENSES = Path(__file__).resolve().parents[2] / "lenses"
 NAMES = (
@@ -42,11 +42,11 @@ def index() -> list[dict[str, Any]]:
     """One entry a page: url, title, family, idea, and lists of terms, words, symbols, models and references;
     one a lecture, which says its minutes; and the page on teaching."""
     found = [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
-    return [*found, *(talk(said) for said in lectures()), TEACHING]
+    return [*found, *(lecture_entry(said) for said in lectures()), TEACHING]
 
 
-def talk(said: dict[str, Any]) -> dict[str, Any]:
-    """What can be found of a lecture (of `navigation.lectures`)."""
+def lecture_entry(said: dict[str, Any]) -> dict[str, Any]:
+    """The index's entry of a lecture (of `navigation.lectures`)."""
     return {
         "url": said["link"], "title": said["title"], "family": "", "minutes": said["minutes"],
         "idea": f"Lecture, {said['minutes']} minutes, {said['scenes']} scenes", "terms": [], **NOTHING,
@@ -60,13 +60,13 @@ def room(path: Path) -> list[Path]:
 
 @lru_cache(maxsize=512)
 def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
-    """What can be found of one page; read again once a file of its room has changed."""
-    trees = [tree for path in room(page.path) if (tree := parsed(path))]
-    lenses = [tree for name in page.room.lenses if (tree := parsed(LENSES / f"{name}.py"))]
+    """The index's entry of one page; read again once a file of its room has changed."""
+    trees = [tree for path in room(page.path) if (tree := parse(path))]
+    lenses = [tree for name in page.room.lenses if (tree := parse(LENSES / f"{name}.py"))]
     known, first = page.room, trees[:1]
     table = controls(known.state) if known.state is not None else {}
     said = [c.label for c in table.values() if c.label and isinstance(c.label, str)]
-    shown = offered(known.state) if known.state is not None else ()
+    shown = offered_models(known.state) if known.state is not None else ()
     by_hand = trees if known.state is None else []
     return {
         "url": page.url,
@@ -132,7 +132,7 @@ def models(tree: ast.AST) -> Iterator[str]:
             yield from language_models()
 
 
-def offered(state: type) -> Iterator[str]:
+def offered_models(state: type) -> Iterator[str]:
     """Experiments whose models a declared room shows, or lets the reader pick."""
     for key, control in controls(state).items():
         if isinstance(control, Model):

@@ -1,1 +1,1 @@
-"""What every page has: stage, scenes, equation, notice, check, code, source, symbols."""
+"""The parts of every page: stage, scenes, equation, notice, check, code, source, symbols."""

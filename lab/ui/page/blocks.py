@@ -1,4 +1,4 @@
-"""What a page says: equation, notice, check, code, source."""
+"""Blocks of a page: equation, notice, check, code, source."""
 
 import html
 import inspect
@@ -44,7 +44,7 @@ def equation(latex: str, note: str = "") -> None:
 
 
 def notice(sentences: str) -> None:
-    """What to notice: two or three sentences."""
+    """The block "What to notice": two or three sentences."""
     with st.container(key="notice"):
         st.markdown(f"##### What to notice\n\n{sentences}")
 

@@ -18,23 +18,23 @@ def mathml(latex: str) -> str:
     numbers = NUMBER.findall(latex)
     parts = pattern(NUMBER.sub("0", latex), len(numbers))
     if parts is None:
-        return converted(latex)
+        return convert_latex(latex)
     return "".join(itertools.chain(*zip(parts, (f"<mn>{n}</mn>" for n in numbers), strict=False), parts[-1:]))
 
 
 @lru_cache(maxsize=512)
 def pattern(latex: str, count: int) -> list[str] | None:
-    """What stands between the `count` numbers of an equation that reads "0" for each; None where they do not
+    """The parts between the `count` numbers of an equation that reads "0" for each; None where they do not
     come out as they went in, each alone and in order."""
     places = itertools.count(HELD)
-    held = converted(NUMBER.sub(lambda _: f"{next(places)}", latex))
+    held = convert_latex(NUMBER.sub(lambda _: f"{next(places)}", latex))
     parts = re.split("|".join(PLACE % (HELD + i) for i in range(count)), held) if count else [held]
     found = [int(number) - HELD for number in re.findall(r"<mn>(\d{6})</mn>", held)]
     return parts if found == list(range(count)) else None
 
 
 @lru_cache(maxsize=512)
-def converted(latex: str) -> str:
+def convert_latex(latex: str) -> str:
     from latex2mathml.converter import convert
 
     return str(convert(latex, display="block"))

@@ -29,7 +29,7 @@ from lab import lecture
 from lab.errors import UserError
 from lab.figures import theme
 from lab.room import Room, link
-from lab.ui.browser.components import component, told_by
+from lab.ui.browser.components import component, last_message
 from lab.ui.page import symbols
 from lab.ui.page.mathml import mathml
 from lab.ui.session import access, state
@@ -103,7 +103,7 @@ class Stage:
         """
         st.session_state["_scenes"], self.now = dict(scenes), now
         if self.asked:
-            values, sentence = asks(st.query_params.to_dict(), scenes, now)
+            values, sentence = requested_state(st.query_params.to_dict(), scenes, now)
             st.session_state["_sentence"] = sentence
             if values is not None:
                 state.read(state.link_to(values), ours=True)
@@ -111,7 +111,7 @@ class Stage:
             self.top.warning(said, icon=":material/link_off:")
 
 
-def asks(
+def requested_state(
     link: Mapping[str, str], scenes: Mapping[str, Scene], now: Callable[[str], str] = str
 ) -> tuple[Mapping[str, Any] | None, str]:
     """The state that a link asks for, on a page with these scenes: None where it names the controls itself;
@@ -160,8 +160,8 @@ def at_lecture() -> tuple[lecture.Lecture, int]:
     return now, int(at) - 1
 
 
-def playing() -> dict[str, Any] | None:
-    """What the browser needs of the lecture that is on: where it is, and all of its scenes."""
+def lecture_data() -> dict[str, Any] | None:
+    """The lecture that is on, for the browser: its present entry, and all of its scenes."""
     try:
         now, at = at_lecture()
     except UserError:
@@ -190,10 +190,10 @@ def stage(of: Room | str, idea: str = "") -> Stage:
     """
     if isinstance(of, str):
         made = Stage(of, idea, begin(of))
-        symbols.begin("", {})
+        symbols.set_family("", {})
     else:
         made = Stage(of.title, of.idea, begin(of.title))
-        symbols.begin(of.family, of.symbols)
+        symbols.set_family(of.family, of.symbols)
         if of.state is not None:
             made.scenes({n: Scene(one.sees, link(one.state)) for n, one in of.scenes.items()}, of.scene)
     _now.set(made)
@@ -244,7 +244,7 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     active = next((i for i, name in enumerate(names) if state.stands_at(scenes[name].values)), None)
 
     def chosen() -> None:
-        told = told_by("lectern_stage", "scene")
+        told = last_message("lectern_stage", "scene")
         number = told.get("number") if isinstance(told, Mapping) and told.get("page") == stage.title else None
         if isinstance(number, int) and 0 <= number < len(names):
             state.ask(scenes[names[number]].values)
@@ -259,8 +259,8 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     pasted = st.session_state.setdefault("lectern_opened", stage.title) == stage.title
     named = set(st.query_params) - state.KEPT - {state.SCENE}
     unknown = [k for k in st.query_params if k in named - set(state.controls()) and pasted and not knows(k)]
-    say_none(bool(named), scenes, stage.now)
-    known, equations = symbols.listed()
+    is_default_state(bool(named), scenes, stage.now)
+    known, equations = symbols.list_symbols()
     with stage.top:
         if unknown:
             keys = ", ".join(state.short(key) for key in unknown[:5])
@@ -273,7 +273,7 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
                 "stage": st.query_params.get("stage") == "1",
                 "dark": theme.mode() == "dark",
                 "title": stage.title,
-                "lecture": playing(),
+                "lecture": lecture_data(),
                 "symbols": [[mathml(symbol), words] for symbol, words in known.items()],
                 "equations": equations,
             },
@@ -283,9 +283,10 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     st.session_state.pop("lectern_link", None)
 
 
-def say_none(named: bool, scenes: Mapping[str, Scene], now: Callable[[str], str]) -> None:
-    """Where every control stands as at first, and a link that says nothing would show a scene: say so."""
-    opens, _ = asks({k: v for k, v in st.query_params.items() if k in state.KEPT}, scenes, now)
+def is_default_state(named: bool, scenes: Mapping[str, Scene], now: Callable[[str], str]) -> None:
+    """Keep a word in the link where every control stands as at first: without it the link would show a
+    scene."""
+    opens, _ = requested_state({k: v for k, v in st.query_params.items() if k in state.KEPT}, scenes, now)
     if named or state.stands_at(opens or {}):
         st.query_params.pop(state.SCENE, None)
     elif st.query_params.get(state.SCENE) != "0":
@@ -294,7 +295,7 @@ def say_none(named: bool, scenes: Mapping[str, Scene], now: Callable[[str], str]
 
 @contextmanager
 def guard() -> Iterator[None]:
-    """Whatever fails inside is one sentence on the page; the details go to the terminal."""
+    """Turn any failure inside into one sentence on the page; the details go to the terminal."""
     try:
         yield
     except UserError as error:

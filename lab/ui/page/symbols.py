@@ -1,4 +1,4 @@
-"""What the symbols of a page's equations stand for: a list beside each, and all of them under `?`."""
+"""Meanings of the symbols in a page's equations: a list beside each, and all of them under `?`."""
 
 from collections.abc import Mapping
 
@@ -7,7 +7,7 @@ import streamlit as st
 from lab import glossary
 
 
-def begin(family: str, own: Mapping[str, str]) -> None:
+def set_family(family: str, own: Mapping[str, str]) -> None:
     """A page begins: its equations are in the notation of this family, but for its own symbols."""
     st.session_state["_notation"] = family, own
     st.session_state["_symbols"], st.session_state["_equations"] = {}, {}
@@ -25,7 +25,7 @@ def explain(latex: str) -> None:
     st.session_state.setdefault("_equations", {})[glossary.shortened(latex)] = list(words(latex))
 
 
-def listed() -> tuple[dict[str, str], dict[str, list[int]]]:
+def list_symbols() -> tuple[dict[str, str], dict[str, list[int]]]:
     """All symbols of the page with their words; of each equation that Streamlit draws, the places of its own
     among them."""
     known = dict(st.session_state.get("_symbols", {}))

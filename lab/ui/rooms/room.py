@@ -59,17 +59,17 @@ def read(of: Room, now: Any = None, *, at: str = "rail") -> Any:
     now, table = of.state() if now is None else now, controls(of.state)
     here = [key for key, control in table.items() if control.at == at]
     for _, row in groupby(here, lambda key: table[key].row or key):
-        shown = [key for key in row if answered(partial(resolve, table[key].when, now))]
+        shown = [key for key in row if call_or_stop(partial(resolve, table[key].when, now))]
         places: Sequence[Any] = st.columns(len(shown), gap="small") if len(shown) > 1 else [nullcontext()]
         for key, place in zip(shown, places, strict=False):
             with place, st.expander(table[key].fold) if table[key].fold else nullcontext():
-                now = replace(now, **{key: answered(partial(draw, key, table[key], now))})
+                now = replace(now, **{key: call_or_stop(partial(draw, key, table[key], now))})
     st.session_state["_read"] = now
     return now
 
 
-def answered(call: Callable[[], Any]) -> Any:
-    """What a call gives; where the reader is to change something (a `UserError`), the page ends with the
+def call_or_stop(call: Callable[[], Any]) -> Any:
+    """The result of a call; where the reader is to change something (a `UserError`), the page ends with the
     sentence. Any other error is a fault of ours, and `stage.guard` says so."""
     try:
         return call()
@@ -77,13 +77,13 @@ def answered(call: Callable[[], Any]) -> Any:
         stop(str(error))
 
 
-def drawn(now: Any) -> list[str]:
+def drawn_keys(now: Any) -> list[str]:
     """Keys of the controls that are drawn in this state."""
     return [key for key, control in controls(type(now)).items() if resolve(control.when, now)]
 
 
 def moved(now: Any, **fields: Any) -> dict[str, Any]:
-    """What a click sets, by fields of the state.
+    """The controls that a click sets, by fields of the state.
 
     Raises:
         TypeError: one of them is none.
@@ -115,7 +115,7 @@ def draw(key: str, control: Control, now: Any) -> Any:
         case room.Text(most=most, says=says, area=area):
             how |= {"examples": of(control.examples), "says": says and says.find(type(now)), "area": area}
             text = widgets.text(label, default, max_chars=most, **how)
-            given(control, text, type(now))  # the page ends where it cannot be read
+            value_of_control(control, text, type(now))  # the page ends where it cannot be read
             return text
         case room.Drawing(size=size, examples=examples):
             key = key if isinstance(size, int) else f"{key}{of(size)}"
@@ -148,8 +148,9 @@ def switched(key: str, rows: int, columns: int) -> Iterator[tuple[int, int]]:
                     yield row, column
 
 
-def given(control: Control | None, value: Any, of: Any) -> Any:
-    """What a computation gets for the raw value of a control; None is of a property of the state."""
+def value_of_control(control: Control | None, value: Any, of: Any) -> Any:
+    """The argument that a computation gets for the raw value of a control; None is of a property of the
+    state."""
     match control:
         case room.Model(also=also):
             return value if not value or value in also else loading.load(value)
@@ -165,13 +166,13 @@ def resolve(bound: Any, now: Any) -> Any:
     if isinstance(bound, late):
         of: Any = type(now)
         function = bound.find(of)
-        names = takes(function, of, len(bound.more))
+        names = required_parameters(function, of, len(bound.more))
         return function(*(argument(n, raw(now, n), of) for n in names), *bound.more)
     return bound(now) if callable(bound) else bound
 
 
 @lru_cache(maxsize=1024)
-def takes(function: Function, of: Any, more: int = 0) -> tuple[str, ...]:
+def required_parameters(function: Function, of: Any, more: int = 0) -> tuple[str, ...]:
     """Names of the parameters without default, but for the last `more`.
 
     Raises:
@@ -196,7 +197,7 @@ def compute(
     quick: bool = True,
     show: Callable[[Any], None] | None = None,
 ) -> Any:
-    """What a function gives in this state.
+    """The result of a function in this state.
 
     Args:
         says: what will be shown when a longer computation is done.
@@ -206,44 +207,52 @@ def compute(
         show: draws what a generator has found so far.
     """
     of: Any = type(now)
-    call, values = kept(function, of), raw_of(function, now)
-    here = used.setdefault((of, tuple(drawn(now))), [])
+    call, values = cached_call(function, of), raw_of(function, now)
+    here = used.setdefault((of, tuple(drawn_keys(now))), [])
     if function not in here:
         here.append(function)
     if not inspect.isgeneratorfunction(function):
-        return answered(lambda: call(*values))
+        return call_or_stop(lambda: call(*values))
     key = name_of(function)
     work = partial(
-        jobs.whole, label, lambda: call(*values), key=key, of=values, quick=quick, says=says, show=show
+        jobs.shared_result,
+        label,
+        lambda: call(*values),
+        key=key,
+        of=values,
+        quick=quick,
+        says=says,
+        show=show,
     )
-    return answered(work)
+    return call_or_stop(work)
 
 
 def raw_of(function: Function, now: Any) -> tuple[Any, ...]:
     of: Any = type(now)
-    return tuple(raw(now, name) for name in takes(function, of))
+    return tuple(raw(now, name) for name in required_parameters(function, of))
 
 
 def raw(now: Any, name: str) -> Any:
-    """What a link says for a parameter: a field of the state, or a property; for a computation that the state
-    names by `late`, what that one is of."""
+    """The raw value that a link has for a parameter: a field of the state, or a property; for a computation
+    that the state names by `late`, what that one is of."""
     value = getattr(now, name.removesuffix(CARD))
     return raw_of(value.find(type(now)), now) if isinstance(value, late) else value
 
 
 def argument(name: str, value: Any, of: Any) -> Any:
-    """What a computation gets for the raw value of a parameter; `model_card` is the card of `model`."""
+    """The argument that a computation gets for the raw value of a parameter; `model_card` is the card of
+    `model`."""
     if isinstance(other := getattr(of, name, None), late):
-        return kept(other.find(of), of)(*value)
+        return cached_call(other.find(of), of)(*value)
     key = name.removesuffix(CARD)
-    control = controls(of).get(key) or named(of, key)
+    control = controls(of).get(key) or control_of_property(of, key)
     if key == name:
-        return given(control, value, of)
+        return value_of_control(control, value, of)
     return None if isinstance(control, room.Model) and value in control.also else loading.card(value)
 
 
 @lru_cache(maxsize=1024)
-def named(of: Any, name: str) -> Control | None:
+def control_of_property(of: Any, name: str) -> Control | None:
     """The control by which a property's values are read: `-> Annotated[str | None, Model("Game")]` gives a
     computation the model, or None."""
     known = getattr(of, name, None)
@@ -256,15 +265,15 @@ def name_of(function: Function) -> str:
 
 
 @lru_cache(maxsize=1024)
-def kept(function: Function, of: Any) -> Function:
+def cached_call(function: Function, of: Any) -> Function:
     """The function of the raw values that it depends on; its time is measured when it is computed."""
-    names = takes(function, of)
+    names = required_parameters(function, of)
 
     def call(*raw: Any) -> Any:
         start = time.thread_time()
         result: Any = function(**{n: argument(n, v, of) for n, v in zip(names, raw, strict=True)})
         if inspect.isgenerator(result):
-            return timed(cast(jobs.Work, result), cost_key(function, of, raw))
+            return measure_time(cast(jobs.Work, result), cost_key(function, of, raw))
         seconds[cost_key(function, of, raw)] = time.thread_time() - start
         return result
 
@@ -278,7 +287,7 @@ def kept(function: Function, of: Any) -> Function:
     return call if inspect.isgeneratorfunction(function) else loading.cached(call)
 
 
-def timed(work: jobs.Work, key: tuple[Any, ...]) -> jobs.Work:
+def measure_time(work: jobs.Work, key: tuple[Any, ...]) -> jobs.Work:
     """The same work; its time is measured when it comes to its end."""
     spent, start = 0.0, time.thread_time()
     for found in work:
@@ -291,7 +300,7 @@ def timed(work: jobs.Work, key: tuple[Any, ...]) -> jobs.Work:
 def cost_key(function: Function, of: Any, raw: Sequence[Any]) -> tuple[Any, ...]:
     """A computation, and the models that it is of: they tell most of its time."""
     key: tuple[Any, ...] = (name_of(function),)
-    for name, value in zip(takes(function, of), raw, strict=True):
+    for name, value in zip(required_parameters(function, of), raw, strict=True):
         if isinstance(other := getattr(of, name, None), late):
             key += cost_key(other.find(of), of, value)
         elif isinstance(controls(of).get(name), room.Model):
@@ -302,31 +311,31 @@ def cost_key(function: Function, of: Any, raw: Sequence[Any]) -> tuple[Any, ...]
 # --- Ahead ------------------------------------------------------------------------------------------
 
 
-def ahead(of: Room) -> None:
+def prefetch_next(of: Room) -> None:
     """Name what may be asked for after this answer; what that is, is found out while the server is idle."""
     now, before = st.session_state.get("_read"), st.session_state.get("_read_before")
     st.session_state["_read_before"] = now
     if of.state is not None and isinstance(now, of.state):
         known = before if isinstance(before, of.state) else now
-        prefetch.ahead(plan, (now, known, tuple(soon(of)), prefetch.session()))
+        prefetch.prefetch(plan, (now, known, tuple(following_states(of)), prefetch.session_id()))
 
 
 def plan(now: Any, before: Any, scenes: Sequence[Any], reader: str) -> None:
     """Name the computations of the next scenes of the page and of the lecture, then of the next values of the
     control that was moved last, then of those of the others."""
-    fresh = [key for key in drawn(now) if getattr(before, key) != getattr(now, key)]
-    near = (each for key in dict.fromkeys([*fresh, *drawn(now)]) for each in neighbours(now, key))
-    first, left = dict.fromkeys(map(settled, scenes)), [BUDGET]
+    fresh = [key for key in drawn_keys(now) if getattr(before, key) != getattr(now, key)]
+    near = (each for key in dict.fromkeys([*fresh, *drawn_keys(now)]) for each in neighbours(now, key))
+    first, left = dict.fromkeys(map(resolved_state, scenes)), [BUDGET]
     calls = (
         (left, function, each, each in first)
         for each in first | dict.fromkeys(near)
         if each != now
-        for function in used.get((type(each), tuple(drawn(each))), ())
+        for function in used.get((type(each), tuple(drawn_keys(each))), ())
     )
-    prefetch.ahead(spend, *calls, of=reader)
+    prefetch.prefetch(call_in_advance, *calls, of=reader)
 
 
-def soon(of: Room) -> Iterator[Any]:
+def following_states(of: Room) -> Iterator[Any]:
     """The states of the scenes that follow: on the page, and in the lecture."""
     states = [scene.state for scene in of.scenes.values()]
     active = next((i for i, each in enumerate(states) if state.stands_at(link(each))), len(states))
@@ -339,9 +348,9 @@ def soon(of: Room) -> Iterator[Any]:
                 yield scene.state
 
 
-def settled(scene: Any) -> Any:
+def resolved_state(scene: Any) -> Any:
     """The state of a scene as its controls would give it: a drawing by its ink."""
-    for key in drawn(scene):
+    for key in drawn_keys(scene):
         control, value = controls(type(scene))[key], getattr(scene, key)
         if isinstance(control, room.Drawing):
             shelf = dict(resolve(control.examples, scene) or ())
@@ -361,7 +370,7 @@ def neighbours(now: Any, key: str) -> Iterator[Any]:
     return (replace(now, **{key: value}) for value in near)
 
 
-def spend(left: list[float], function: Function, now: Any, sure: bool) -> None:
+def call_in_advance(left: list[float], function: Function, now: Any, sure: bool) -> None:
     """Make a call before anyone asks for it, where `left` has the seconds that it took with other values; a
     generator that takes longer with these is left.
 
@@ -375,9 +384,9 @@ def spend(left: list[float], function: Function, now: Any, sure: bool) -> None:
     start = time.thread_time()
     with suppress(UserError, ValueError):
         if inspect.isgeneratorfunction(function):
-            jobs.compute(name_of(function), values, lambda: kept(function, of)(*values), CHEAP)
+            jobs.compute(name_of(function), values, lambda: cached_call(function, of)(*values), CHEAP)
         else:
-            kept(function, of)(*values)
+            cached_call(function, of)(*values)
     left[0] -= time.thread_time() - start
 
 
@@ -394,7 +403,7 @@ def film_of(
         names: what the bar shows of each frame behind the label.
     """
     table = controls(type(now))
-    key = [k for k in drawn(now) if isinstance(table[k], room.Frame)][-1]
+    key = [k for k in drawn_keys(now) if isinstance(table[k], room.Frame)][-1]
     frame: Any = table[key]
     first = getattr(type(now)(), key)
     first = resolve(frame.first, now) if first is None else first

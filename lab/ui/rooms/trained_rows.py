@@ -88,7 +88,7 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
         row = ui.number("Row", 1, n, 1, key="row") - 1
         ui.caption(" ".join([*data.said, "One column: the rows are drawn in their order." * (d == 1)]))
     found = seen_of(name, kind, at, row)
-    ui.ahead(seen_of, (name, kind, at, min(n - 1, row + 1)))
+    ui.prefetch(seen_of, (name, kind, at, min(n - 1, row + 1)))
     discrete = kind in ("mixture", "HMM")
     colours = rows.classes(found.belief) if discrete else found.belief.tolist()
     near = trained.window(n, row, WINDOW) if over_time else slice(None)

@@ -1,6 +1,6 @@
-"""What a reader may ask for next, computed while nobody asks for anything.
+"""Prefetch: results that a reader may ask for next, computed while nobody asks for anything.
 
-    ui.ahead(lens.trained, *((name,) for name in NAMES))
+    ui.prefetch(lens.trained, *((name,) for name in NAMES))
 
 A page names calls of cached functions: the other options of a choice, the states of its scenes, the next step
 of a slider. One thread of the server makes them, those named last first. It begins a call only while no page
@@ -23,7 +23,7 @@ from streamlit.runtime.scriptrunner_utils.exceptions import ScriptControlExcepti
 KEPT = 32  # calls that wait; older ones, of pages that were left, are forgotten
 QUIET = 0.8  # seconds without a running page before calls begin: who moves on at once is not held up
 RUNS = "ScriptRunner"  # how Streamlit names the thread of a page that runs
-NAME = "idle"  # of the thread that works here
+NAME = "prefetch"  # of the thread that works here
 SHOWS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 Calls = deque[tuple[Callable[..., Any], tuple[Any, ...], str]]  # and the session that names it
@@ -32,20 +32,20 @@ calls: Calls = deque(maxlen=KEPT)
 named = threading.Semaphore(0)  # counts up with every naming
 
 
-def session() -> str:
+def session_id() -> str:
     """The session whose page runs in this thread; "" where none does."""
     context = get_script_run_ctx(suppress_warning=True)
     return context.session_id if context is not None else ""
 
 
-def ahead(function: Callable[..., Any], *arguments: tuple[Any, ...], of: str | None = None) -> None:
+def prefetch(function: Callable[..., Any], *arguments: tuple[Any, ...], of: str | None = None) -> None:
     """Name calls of a function that `ui.cached` has made, the likeliest first; what is kept costs nothing.
 
     Args:
         arguments: of each call, in their order; a call should take a second at most.
         of: the session that they are for; None is the one whose page runs.
     """
-    reader = session() if of is None else of
+    reader = session_id() if of is None else of
     for each in reversed(arguments):
         calls.appendleft((function, each, reader))
     if arguments:
@@ -63,27 +63,27 @@ def work(named: threading.Semaphore, calls: Calls) -> None:
     while named.acquire():
         wait_until_quiet()
         while calls:
-            if busy():
+            if is_page_running():
                 wait_until_quiet()
             with suppress(IndexError):  # another naming may have pushed the last one out
-                make(*calls.popleft())
+                call_in_advance(*calls.popleft())
 
 
-def make(function: Callable[..., Any], arguments: tuple[Any, ...], session: str) -> None:
+def call_in_advance(function: Callable[..., Any], arguments: tuple[Any, ...], session: str) -> None:
     """Call, and leave what fails to the reader who asks for it: that answer has the sentence."""
-    if gone(session):
+    if is_closed(session):
         return
     with suppress(Exception, ScriptControlException):
         function(*arguments)
 
 
-def gone(session: str) -> bool:
-    """Whether the tab of a session is closed; "" is nobody's, and stays."""
+def is_closed(session: str) -> bool:
+    """True if the tab of a session is closed; "" is nobody's, and stays."""
     return bool(session) and runtime.exists() and not runtime.get_instance().is_active_session(session)
 
 
-def busy() -> bool:
-    """Whether a page runs."""
+def is_page_running() -> bool:
+    """True if a page runs."""
     return any(thread.name.startswith(RUNS) for thread in threading.enumerate())
 
 
@@ -92,5 +92,5 @@ def wait_until_quiet() -> None:
     quiet = time.monotonic()
     while time.monotonic() - quiet < QUIET:
         time.sleep(QUIET / 4)
-        if busy():
+        if is_page_running():
             quiet = time.monotonic()

@@ -40,7 +40,7 @@ class Ticket:
 
 
 class Line:
-    """Who works, and who comes next."""
+    """The queue: one works, the others wait in their order."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
@@ -55,7 +55,7 @@ class Line:
     def turn(self, work: Any, patience: float = PATIENCE) -> Iterator[int]:
         """Wait for one's turn, as long as one has patience. Yields 0 when it has come; else how many come
         before: the next call finds the place kept."""
-        me, who = threading.get_ident(), access.session()
+        me, who = threading.get_ident(), access.session_id()
         self.here.add(me)
         try:
             before = self.wait(who, work, patience)
@@ -85,7 +85,7 @@ class Line:
                         del self.tickets[who]
                         self.work, self.rested = work, 0.0
                         return 0
-                    if now >= end or pressed():
+                    if now >= end or was_pressed():
                         ticket.waits = False
                         before = line[: line.index(ticket)] if ticket in line else line
                         return max(1, len(before) + (self.work is not None))
@@ -96,10 +96,10 @@ class Line:
                 raise
 
     def line(self) -> list[Ticket]:
-        """Who is in line, the next one first; whose tab is closed, or has left the page, is no more."""
+        """Tickets in line, the next one first, without those whose tab is closed or has left the page."""
         now = time.monotonic()
         for who, ticket in list(self.tickets.items()):
-            if now - ticket.seen > LOST or prefetch.gone(who):
+            if now - ticket.seen > LOST or prefetch.is_closed(who):
                 del self.tickets[who]
         return sorted(self.tickets.values(), key=lambda t: (self.old(t.work), t.number))
 
@@ -128,7 +128,7 @@ class Line:
         return -math.inf if younger else rested
 
     def answering(self) -> bool:
-        """Whether a page runs that neither works nor stands in line."""
+        """True if a page runs that neither works nor stands in line."""
         pages = (t for t in threading.enumerate() if t.name.startswith(prefetch.RUNS))
         return any(page.ident not in self.here for page in pages)
 
@@ -139,8 +139,8 @@ def check() -> None:
         context.yield_check()
 
 
-def pressed() -> bool:
-    """Whether a button was pressed in the part of the page that runs; it is heard when the part has run."""
+def was_pressed() -> bool:
+    """True if a button was pressed in the part of the page that runs; it is heard when the part has run."""
     requests = getattr(get_script_run_ctx(suppress_warning=True), "script_requests", None)
     states = requests._rerun_data.widget_states if requests is not None else None
     return states is not None and any(state.trigger_value for state in states.widgets)

@@ -56,7 +56,7 @@ class Control:
 
     @property
     def says(self) -> dict[str, Any]:
-        """What the server tells a slider: low, high, step, value, seq, …"""
+        """Arguments of a slider from the server: low, high, step, value, seq, …"""
         told: dict[str, Any] = json.loads(self.element.bidi_component.json)
         return told
 
@@ -88,7 +88,7 @@ class Control:
 
 @dataclass
 class Answer:
-    """What came back of one run.
+    """The answer of one run.
 
     Attributes:
         seconds: from the question to the end of the run.

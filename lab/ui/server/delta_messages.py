@@ -23,8 +23,8 @@ Place = tuple[int, ...]  # of an element in the page: Streamlit's delta path
 
 
 @dataclass
-class Shown:
-    """What the browser of one session shows, and the run whose messages wait."""
+class ShownDeltas:
+    """The state of one session's browser: the deltas it shows, and the run whose messages wait."""
 
     looks: dict[Place, str] = field(default_factory=dict)  # of every place, as it was sent last
     drawn: dict[tuple[str, ...], set[Place]] = field(default_factory=dict)  # by the part that draws them
@@ -35,7 +35,7 @@ class Shown:
     hushed: bool = False  # the browser was not told that a run had begun, nor is it told that it is over
 
     def hear(self, message: ForwardMsg) -> list[ForwardMsg]:
-        """What is sent now that the server says this."""
+        """The messages to send now that the server has this one."""
         kind = message.WhichOneof("type")
         if kind == "session_status_changed" and self.hushed:
             self.hushed = False
@@ -60,21 +60,21 @@ class Shown:
         else:
             sent = [message]
             if kind in DRAWS:
-                self.looks[place(message)] = look(message)
+                self.looks[place(message)] = digest(message)
         if kind == "script_finished":
             self.whole(message)
         return sent
 
     def changed(self, end: ForwardMsg) -> list[ForwardMsg] | None:
-        """What differs from what is shown, of a run that went to its end and drew the places it drew before;
-        None where the browser needs all of it."""
+        """Messages that differ from those shown, of a run that went to its end and drew the places it drew
+        before; None where the browser needs all of it."""
         last = {place(message): message for message in self.run}
         done = end.script_finished == ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY
         if not done or places(self.run) != self.drawn[self.parts]:
             return None
-        looks = {at: look(message) for at, message in last.items()}
-        new = {at for at in last if looks[at] != self.looks.get(at) or must(last[at])}
-        if any(structural(message) for message in self.run if place(message) in new):
+        looks = {at: digest(message) for at, message in last.items()}
+        new = {at for at in last if looks[at] != self.looks.get(at) or brings_value(last[at])}
+        if any(is_structural(message) for message in self.run if place(message) in new):
             return None
         self.looks |= looks
         others = [
@@ -84,9 +84,9 @@ class Shown:
         return [*others, *(last[at] for at in last if at in new), ForwardMsg(heartbeat_ack=True)]
 
     def release(self) -> list[ForwardMsg]:
-        """What has waited, to be sent as it is."""
+        """The messages that have waited, to be sent as they are."""
         held, self.waiting = self.waiting or [], None
-        self.looks |= {place(message): look(message) for message in held if drawing(message)}
+        self.looks |= {place(message): digest(message) for message in held if draws_element(message)}
         return held
 
     def whole(self, end: ForwardMsg) -> None:
@@ -102,7 +102,7 @@ class Shown:
     def lose(self, messages: list[ForwardMsg]) -> None:
         """These messages never reach the browser."""
         for message in messages:
-            if drawing(message):
+            if draws_element(message):
                 self.looks.pop(place(message), None)
 
 
@@ -116,11 +116,11 @@ def spans(run: list[ForwardMsg]) -> dict[tuple[str, ...], set[Place]]:
 
 
 def places(run: Iterable[ForwardMsg]) -> set[Place]:
-    """Where these draw; styles and the like, which a part draws once, aside."""
+    """Places at which these messages draw, without styles and the like, which a part draws once."""
     return {at for at in map(place, run) if at[0] != RootContainer.EVENT}
 
 
-def drawing(message: ForwardMsg) -> bool:
+def draws_element(message: ForwardMsg) -> bool:
     return message.WhichOneof("type") in DRAWS
 
 
@@ -128,24 +128,24 @@ def place(message: ForwardMsg) -> Place:
     return tuple(message.metadata.delta_path)
 
 
-def look(message: ForwardMsg) -> str:
+def digest(message: ForwardMsg) -> str:
     """Equal for messages that show the same: Streamlit's digest, by which it names what a browser has."""
     return message.hash or message.ref_hash
 
 
-def structural(message: ForwardMsg) -> bool:
-    """Whether it draws something else than one element that takes its place."""
+def is_structural(message: ForwardMsg) -> bool:
+    """True if it draws something else than one element that takes its place."""
     return message.HasField("delta") and message.delta.WhichOneof("type") != "new_element"
 
 
-def must(message: ForwardMsg) -> bool:
-    """Whether the element brings its control a value, which the reader may have turned; or is unknown."""
+def brings_value(message: ForwardMsg) -> bool:
+    """True if the element brings its control a value, which the reader may have turned; or is unknown."""
     element = message.delta.new_element
     kind = element.WhichOneof("type")
-    return not look(message) or (kind is not None and getattr(getattr(element, kind), "set_value", False))
+    return not digest(message) or (kind is not None and getattr(getattr(element, kind), "set_value", False))
 
 
-sessions: weakref.WeakKeyDictionary[AppSession, Shown] = weakref.WeakKeyDictionary()
+sessions: weakref.WeakKeyDictionary[AppSession, ShownDeltas] = weakref.WeakKeyDictionary()
 
 
 def install() -> None:
@@ -157,7 +157,7 @@ def install() -> None:
             send(session, message)
 
     def enqueue(session: AppSession, message: ForwardMsg) -> None:
-        shown = sessions.setdefault(session, Shown())
+        shown = sessions.setdefault(session, ShownDeltas())
         tell(session, shown.hear(message))
         if shown.waiting is None and shown.alarm is not None:
             shown.alarm.cancel()
@@ -165,7 +165,7 @@ def install() -> None:
         elif shown.waiting is not None and shown.alarm is None:
             shown.alarm = asyncio.get_running_loop().call_later(PATIENCE, late, session, shown)
 
-    def late(session: AppSession, shown: Shown) -> None:
+    def late(session: AppSession, shown: ShownDeltas) -> None:
         shown.alarm = None
         tell(session, shown.release())
 

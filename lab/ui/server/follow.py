@@ -26,7 +26,7 @@ from lab.experiments import runs_folder
 from lab.ui.server import short_links
 
 MOST = 1000  # lectures that are kept: the oldest go first, and come back with their next scene
-LECTURES = short_links.Bound(60, 3600.0)  # new ones of a network in an hour; those that are on go on
+LECTURES = short_links.RateLimit(60, 3600.0)  # new ones of a network in an hour; those that are on go on
 SECRET = re.compile(r"[\w-]{32,64}", re.ASCII)  # 192 bits or more
 NAME = re.compile(r"[a-z2-7]{16}")  # 80 bits of its hash: nobody finds another secret with the same
 GONE = "There is no such lecture here, or it was let go of."
@@ -37,7 +37,7 @@ def folder() -> Path:
 
 
 def name_of(secret: str) -> str:
-    """What students know of a secret."""
+    """The public name of a secret, which students know."""
     return base64.b32encode(hashlib.sha256(secret.encode()).digest())[:16].decode().lower()
 
 
@@ -51,34 +51,35 @@ def turn(secret: str, link: str, may: Callable[[], bool] = lambda: True) -> str:
         NotOurs: the secret is too short, the link is no page of this dashboard, or the lecture one too many.
     """
     if not SECRET.fullmatch(secret):
-        raise short_links.NotOurs("The secret of a lecture has 32 to 64 letters.")
-    name, link = name_of(secret), short_links.judge(link)
+        raise short_links.ForeignLink("The secret of a lecture has 32 to 64 letters.")
+    name, link = name_of(secret), short_links.check_link(link)
     new = not (folder() / name).exists()
     if new and not may():
-        raise short_links.NotOurs(
+        raise short_links.ForeignLink(
             "So many lectures began in your network that the next one has to wait a while.", 429
         )
-    short_links.write(folder() / name, link)
+    short_links.write_link(folder() / name, link)
     if new:
-        short_links.forget(folder(), MOST)
+        short_links.delete_oldest(folder(), MOST)
     return name
 
 
 def scene(name: str) -> tuple[str, str] | None:
-    """Where the lecture is, and a word that is another one after each turn; None where there is no lecture.
+    """The link at which the lecture is, and a word that is another one after each turn; None where there is
+    no lecture.
 
     The link is judged again: the file may be anybody's."""
     if (word := stamp(name)) is None:
         return None
     try:
         with open(folder() / name, encoding="ascii") as file:
-            return short_links.judge(file.read(short_links.LONGEST + 1)), word
+            return short_links.check_link(file.read(short_links.LONGEST + 1)), word
     except (OSError, ValueError):
         return None
 
 
 def stamp(name: str) -> str | None:
-    """Of the file: each turn makes a new one."""
+    """The file's inode and time: each turn makes a new file."""
     if not NAME.fullmatch(name):
         return None
     try:
@@ -94,20 +95,22 @@ def stamp(name: str) -> str | None:
 async def speak(request: Request) -> Response:
     """{"secret", "link"} -> {"id", "address": of the students' link or null, "says": a sentence without}."""
     try:
-        told = json.loads(await short_links.said(request, short_links.LONGEST + 200))
-        may = partial(LECTURES.allows, short_links.reader(request))
+        told = json.loads(await short_links.read_body(request, short_links.LONGEST + 200))
+        may = partial(LECTURES.allows, short_links.client_address(request))
         name = await run_in_threadpool(turn, str(told["secret"]), str(told["link"]), may)
-    except short_links.NotOurs as error:
+    except short_links.ForeignLink as error:
         return PlainTextResponse(str(error), error.status)
     except (ValueError, TypeError, KeyError, RecursionError):
         return PlainTextResponse("A turn names the secret of a lecture and a link.", 400)
     except OSError:
         return PlainTextResponse("The scene could not be saved: is the disk full?", 507)
-    return JSONResponse(short_links.known_as(request, f"f/{name}") | {"id": name}, headers=short_links.FRESH)
+    return JSONResponse(
+        short_links.address_and_note(request, f"f/{name}") | {"id": name}, headers=short_links.FRESH
+    )
 
 
 async def listen(request: Request) -> Response:
-    """Where the lecture is: {"link"}; 304 where the student knows."""
+    """The link at which the lecture is, {"link"}; 304 where the student knows."""
     name = request.path_params["name"]
     known = request.headers.get("if-none-match", "").removeprefix("W/")  # a proxy that packs has added it
     if (word := await run_in_threadpool(stamp, name)) is not None and word == known:
@@ -125,19 +128,19 @@ async def join(request: Request) -> Response:
     return RedirectResponse(f"..{now[0]}{'&' if '?' in now[0] else '?'}follow={name}", 302, short_links.FRESH)
 
 
-async def code(request: Request) -> Response:
+async def qr_code(request: Request) -> Response:
     name = request.path_params["name"]
     found = await run_in_threadpool(scene, name)
     return (
         short_links.NO_CODE
         if found is None
-        else await run_in_threadpool(short_links.drawn, request, f"f/{name}")
+        else await run_in_threadpool(short_links.draw_qr_code, request, f"f/{name}")
     )
 
 
 ROUTES = [
     Route("/lectern/follow", speak, methods=["POST"]),
-    Route("/lectern/follow/{name}.svg", code),
+    Route("/lectern/follow/{name}.svg", qr_code),
     Route("/lectern/follow/{name}", listen),
     Route("/f/{name}", join),
 ]

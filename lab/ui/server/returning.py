@@ -32,7 +32,7 @@ def install() -> None:
         if not asked.is_auto_rerun:  # a part that draws itself again will do so once it is there
             held.append(asked)
         if session._scriptrunner is None:
-            ask(session, whole(asked))
+            ask(session, without_moves(asked))
 
     def enqueue(session: AppSession, message: ForwardMsg) -> None:
         send(session, message)
@@ -52,7 +52,7 @@ def install() -> None:
     AppSession._enqueue_forward_msg = enqueue  # type: ignore[method-assign,assignment]
 
 
-def whole(asked: ClientState) -> ClientState:
+def without_moves(asked: ClientState) -> ClientState:
     """The page of this question as its address says: no control has been moved."""
     first = ClientState()
     first.CopyFrom(asked)

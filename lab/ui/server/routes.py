@@ -1,4 +1,4 @@
-"""What the server answers besides Streamlit: Plotly.js out of its package, what the menu's search looks
+"""Routes of the server besides Streamlit's: Plotly.js out of its package, what the menu's search looks
 through, our own modules, short links, lectures that are followed, and addresses with steps in them."""
 
 from importlib.resources import files
@@ -68,7 +68,7 @@ ROUTES: list[Route | Mount] = [
 ]
 
 
-def below(base: str) -> list[BaseRoute]:
+def routes_below(base: str) -> list[BaseRoute]:
     """ROUTES where the dashboard is served below a path, "/lab"."""
     return [
         Mount(base + route.path, route.app)

@@ -51,10 +51,10 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
         # What is loaded now stays: no collection looks at it again, after every answer (167 ms each).
         gc.collect()
         gc.freeze()
-        if sentence := access.at_start():
+        if sentence := access.start_message():
             print(sentence, flush=True)
         if page:
-            print(f"The first scene: {first(page)}", flush=True)
+            print(f"The first scene: {first_address(page)}", flush=True)
             if not config.get_option("server.headless"):
                 threading.Thread(target=open_browser, args=(page,), daemon=True).start()
                 args = [*args, "--server.headless=true"]  # Streamlit would open Home
@@ -65,7 +65,7 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
     return 0
 
 
-def first(page: str) -> str:
+def first_address(page: str) -> str:
     """The address of a page on this machine."""
     return f"http://localhost:{config.get_option('server.port')}{access.base()}/{page}"
 
@@ -74,7 +74,7 @@ def open_browser(page: str) -> None:
     """Once the server answers."""
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:
-        with suppress(OSError), urllib.request.urlopen(first("_stcore/health"), timeout=5):
-            webbrowser.open(first(page))
+        with suppress(OSError), urllib.request.urlopen(first_address("_stcore/health"), timeout=5):
+            webbrowser.open(first_address(page))
             return
         time.sleep(0.2)

@@ -36,8 +36,8 @@ ALONE = (
 )
 
 
-class Bound:
-    """How often one reader may do something: at most so many times within so many seconds."""
+class RateLimit:
+    """A bound on what one reader does: at most so many times within so many seconds."""
 
     READERS = 10_000  # that are remembered: those who came first are forgotten first
 
@@ -46,7 +46,7 @@ class Bound:
         self.times: dict[str, deque[float]] = {}
 
     def allows(self, reader: str, now: float | None = None) -> bool:
-        """Whether this once more is within the bound; it counts if so."""
+        """True if this once more is within the bound; it counts if so."""
         now = time.monotonic() if now is None else now
         if reader not in self.times and len(self.times) >= self.READERS:
             del self.times[next(iter(self.times))]
@@ -60,17 +60,17 @@ class Bound:
 
 
 # A class sits behind one router, so a reader may be two hundred.
-LINKS = Bound(600, 600.0)  # new links in ten minutes
+LINKS = RateLimit(600, 600.0)  # new links in ten minutes
 
 
-def reader(request: Request) -> str:
+def client_address(request: Request) -> str:
     """The address that asks; of a proxy on this machine, the one that the proxy was asked by."""
     client = request.client.host if request.client else ""
     through = request.headers.get("x-forwarded-for", "").rpartition(",")[2].strip()
-    return through if through and (access.loopback(client) or not client) else client
+    return through if through and (access.is_loopback(client) or not client) else client
 
 
-class NotOurs(ValueError):
+class ForeignLink(ValueError):
     """A link to something else than a page of this dashboard, or not from there; the sentence says why."""
 
     def __init__(self, sentence: str, status: int = 400) -> None:
@@ -85,7 +85,7 @@ def folder() -> Path:
     return runs_folder() / ".links"
 
 
-def keep(link: str, may: Callable[[], bool] = lambda: True) -> str:
+def save_link(link: str, may: Callable[[], bool] = lambda: True) -> str:
     """The name of a link, the same for the same link.
 
     Args:
@@ -94,31 +94,33 @@ def keep(link: str, may: Callable[[], bool] = lambda: True) -> str:
     Raises:
         NotOurs: it is no page of this dashboard with its query, or one too many.
     """
-    link = judge(link)
+    link = check_link(link)
     name = base64.b32encode(hashlib.sha256(link.encode()).digest())[:8].decode().lower()
     path = folder() / name
     if path.exists():
         os.utime(path)  # asked for again: it is young
         return name
     if not may():
-        raise NotOurs("So many links were kept from your network that the next one has to wait a while.", 429)
-    write(path, link)
-    forget(path.parent, MOST)
+        raise ForeignLink(
+            "So many links were kept from your network that the next one has to wait a while.", 429
+        )
+    write_link(path, link)
+    delete_oldest(path.parent, MOST)
     return name
 
 
-def find(name: str) -> str | None:
+def find_link(name: str) -> str | None:
     """The link of that name, judged again: the file may be anybody's."""
     if not NAME.fullmatch(name):
         return None
     try:
         with open(folder() / name, encoding="ascii") as file:
-            return judge(file.read(LONGEST + 1))
+            return check_link(file.read(LONGEST + 1))
     except (OSError, ValueError):
         return None
 
 
-def write(path: Path, text: str) -> None:
+def write_link(path: Path, text: str) -> None:
     """Another process sees all of it or nothing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
@@ -126,7 +128,7 @@ def write(path: Path, text: str) -> None:
     os.replace(part, path)
 
 
-def forget(folder: Path, most: int) -> None:
+def delete_oldest(folder: Path, most: int) -> None:
     """Let go of the oldest files beyond `most`, and of a tenth more.
 
     They are counted as they are written, and the folder is looked through when by that count it may be full.
@@ -156,51 +158,51 @@ def files(folder: Path) -> Iterator[tuple[Path, os.stat_result]]:
                 yield Path(entry.path), entry.stat()
 
 
-def judge(link: str) -> str:
+def check_link(link: str) -> str:
     """The link, if it names a page of this dashboard: a path without host, and perhaps a query.
 
     Raises:
         NotOurs: it does not.
     """
     if len(link) > LONGEST:
-        raise NotOurs(f"A link has at most {LONGEST:,} bytes.")
+        raise ForeignLink(f"A link has at most {LONGEST:,} bytes.")
     # Only what a browser writes into its address line: no spaces, backslashes or ends of lines.
     if not re.fullmatch(r"/[\w-]*(\?[!-\[\]-~]*)?", link, re.ASCII) or "#" in link:
-        raise NotOurs("A short link leads to a page of this dashboard: a path and a query, no more.")
+        raise ForeignLink("A short link leads to a page of this dashboard: a path and a query, no more.")
     known = {*FIRST.values(), *MOVED, *(page.url for page in pages())}
     if (page := link[1:].partition("?")[0]) not in known:
-        raise NotOurs(f"This dashboard has no page {page[:60]}.")
+        raise ForeignLink(f"This dashboard has no page {page[:60]}.")
     return link
 
 
 # --- The address --------------------------------------------------------------------------------------
 
 
-def reached(request: Request) -> str | None:
-    """Where other machines reach this dashboard, "http://192.0.2.7:8501"; None if it is served to this
-    machine alone."""
-    scheme, host = told(request)
+def public_address(request: Request) -> str | None:
+    """The address at which other machines reach this dashboard, "http://192.0.2.7:8501"; None if it is served
+    to this machine alone."""
+    scheme, host = scheme_and_host(request)
     if (name := access.host_name(host)) is None:
         return None
-    if not here(name):
+    if not is_local(name):
         return f"{scheme}://{host}{access.base()}"
-    if not access.beyond() or (own := network_address()) is None:
+    if not access.is_public() or (own := network_address()) is None:
         return None
     port = urlsplit(f"//{host}").port
     return f"{scheme}://{own}" + (f":{port}" if port else "") + access.base()
 
 
-def told(request: Request) -> tuple[str, str]:
+def scheme_and_host(request: Request) -> tuple[str, str]:
     """Scheme and host as the reader's browser has them, through proxies too."""
     headers = request.headers
     scheme = headers.get("x-forwarded-proto", request.url.scheme).split(",")[0].strip().lower()
-    host = (access.forwarded(headers) or [headers.get("host", "")])[0]
+    host = (access.forwarded_hosts(headers) or [headers.get("host", "")])[0]
     return scheme if scheme in ("http", "https") else "http", host
 
 
-def here(name: str) -> bool:
-    """Whether this machine alone is reached by it: no other one's code may show it."""
-    return access.loopback(name) or name.strip("0.:") == ""  # 0.0.0.0 and ::
+def is_local(name: str) -> bool:
+    """True if this machine alone is reached by it: no other one's code may show it."""
+    return access.is_loopback(name) or name.strip("0.:") == ""  # 0.0.0.0 and ::
 
 
 def network_address() -> str | None:
@@ -211,69 +213,69 @@ def network_address() -> str | None:
             own = str(probe.getsockname()[0])
         except OSError:
             return None
-    return None if here(own) else own
+    return None if is_local(own) else own
 
 
 # --- The routes ---------------------------------------------------------------------------------------
 
 
-async def said(request: Request, longest: int) -> str:
-    """What a page of this dashboard posts.
+async def read_body(request: Request, longest: int) -> str:
+    """The text that a page of this dashboard posts.
 
     Raises:
         NotOurs: another site does, or it is too long, or has letters beyond ASCII.
     """
-    if not access.own_page(request.headers):
-        raise NotOurs("Only pages of this dashboard keep links here.", 403)
+    if not access.is_own_page(request.headers):
+        raise ForeignLink("Only pages of this dashboard keep links here.", 403)
     body = b""
     async for chunk in request.stream():
         body += chunk
         if len(body) > longest:
-            raise NotOurs(f"A link has at most {LONGEST:,} bytes.", 413)
+            raise ForeignLink(f"A link has at most {LONGEST:,} bytes.", 413)
     try:
         return body.decode("ascii")
     except UnicodeDecodeError:
-        raise NotOurs("A link has no letters beyond ASCII.") from None
+        raise ForeignLink("A link has no letters beyond ASCII.") from None
 
 
 async def shorten(request: Request) -> Response:
     """Keep a link: {"id": …, "address": … or null, "says": a sentence where there is no address}."""
     try:
-        link = await said(request, LONGEST)
-        name = await run_in_threadpool(keep, link, lambda: LINKS.allows(reader(request)))
-    except NotOurs as error:
+        link = await read_body(request, LONGEST)
+        name = await run_in_threadpool(save_link, link, lambda: LINKS.allows(client_address(request)))
+    except ForeignLink as error:
         return PlainTextResponse(str(error), error.status)
     except OSError:
         return PlainTextResponse("The link could not be saved: is the disk full?", 507)
-    return JSONResponse(known_as(request, f"l/{name}") | {"id": name}, headers=FRESH)
+    return JSONResponse(address_and_note(request, f"l/{name}") | {"id": name}, headers=FRESH)
 
 
-def known_as(request: Request, path: str) -> dict[str, str | None]:
+def address_and_note(request: Request, path: str) -> dict[str, str | None]:
     """The address of `path` for other machines, and a sentence where there is none."""
-    home = reached(request)
+    home = public_address(request)
     return {"address": f"{home}/{path}" if home else None, "says": "" if home else ALONE}
 
 
-async def lead(request: Request) -> Response:
+async def redirect(request: Request) -> Response:
     """To the page; the way is relative, so it stays on the host that was asked."""
-    link = await run_in_threadpool(find, request.path_params["name"])
+    link = await run_in_threadpool(find_link, request.path_params["name"])
     if link is None:
         return PlainTextResponse("There is no such short link here, or it was let go of.", 404)
     return RedirectResponse(f"..{link}", 302, FRESH)
 
 
-async def code(request: Request) -> Response:
+async def qr_code(request: Request) -> Response:
     name = request.path_params["name"]
-    found = await run_in_threadpool(find, name)
-    return NO_CODE if found is None else await run_in_threadpool(drawn, request, f"l/{name}")
+    found = await run_in_threadpool(find_link, name)
+    return NO_CODE if found is None else await run_in_threadpool(draw_qr_code, request, f"l/{name}")
 
 
 NO_CODE = PlainTextResponse("There is no such code here.", 404)
 
 
-def drawn(request: Request, path: str) -> Response:
+def draw_qr_code(request: Request, path: str) -> Response:
     """A picture of the address of `path` for other machines."""
-    if (home := reached(request)) is None:
+    if (home := public_address(request)) is None:
         return NO_CODE
     made = segno.make(f"{home}/{path}", error="m", micro=False)
     svg = made.svg_inline(scale=8, border=4, dark="#000", light="#fff", omitsize=True)
@@ -283,6 +285,6 @@ def drawn(request: Request, path: str) -> Response:
 
 ROUTES = [
     Route("/lectern/short", shorten, methods=["POST"]),
-    Route("/lectern/qr/{name}.svg", code),
-    Route("/l/{name}", lead),
+    Route("/lectern/qr/{name}.svg", qr_code),
+    Route("/l/{name}", redirect),
 ]

@@ -1,1 +1,1 @@
-"""What a reader's tab has: its state, which is its link, and what its reader may do."""
+"""The session of a reader's tab: its state, which is its link, and what its reader may do."""

@@ -1,4 +1,4 @@
-"""Who may do what: the names that readers come by, the password, and the browser that started a run.
+"""Access: the names that readers come by, the password, and the browser that started a run.
 
 Served to this machine alone, everything is open, and only names of its loopback are answered. Beyond it,
 training and files of one's own are closed unless $LECTERN_PASSWORD is set; then whoever types it has them for
@@ -49,7 +49,8 @@ HOST = re.compile(r"[A-Za-z0-9._-]+(:\d{1,5})?|\[[0-9A-Fa-f:.]+\](:\d{1,5})?")
 
 
 def address() -> str:
-    """Where the dashboard listens; behind a proxy (`lab app --processes`) what counts is where that does."""
+    """The address at which the dashboard listens; behind a proxy (`lab app --processes`) that of the
+    proxy."""
     return os.environ.get(PROXY_ADDRESS) or config.get_option("server.address") or ""
 
 
@@ -58,14 +59,14 @@ def base() -> str:
     return base_path(config.get_option("server.baseUrlPath") or "")
 
 
-def beyond() -> bool:
-    """Whether the dashboard is served to other machines: its address is none of this machine alone, or it was
+def is_public() -> bool:
+    """True if the dashboard is served to other machines: its address is none of this machine alone, or it was
     told a name by which others come (through a proxy)."""
-    return not loopback(address().strip("[]")) or bool(told())
+    return not is_loopback(address().strip("[]")) or bool(host_names())
 
 
-def loopback(name: str) -> bool:
-    """Whether it is a name or an address of this machine that no other one reaches."""
+def is_loopback(name: str) -> bool:
+    """True if it is a name or an address of this machine that no other one reaches."""
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
@@ -78,10 +79,10 @@ def loopback(name: str) -> bool:
 # that page then is one of ours. What tells them apart is the name: the dashboard is not served by it.
 
 
-def told() -> set[str]:
+def host_names() -> set[str]:
     """The names of `lab app --host` and `--browser.serverAddress`."""
     names = [*os.environ.get(NAMES, "").split(","), config.get_option("browser.serverAddress") or ""]
-    return {name.lower() for name in names if name and not loopback(name)}
+    return {name.lower() for name in names if name and not is_loopback(name)}
 
 
 def host_name(host: str) -> str | None:
@@ -91,16 +92,16 @@ def host_name(host: str) -> str | None:
     return (urlsplit(f"//{host}").hostname or "").removesuffix(".")
 
 
-def ours(host: str) -> bool:
-    """Whether this dashboard is served by that Host: to this machine alone by names of its loopback, and
+def is_own_host(host: str) -> bool:
+    """True if this dashboard is served by that Host: to this machine alone by names of its loopback, and
     beyond by its addresses, its own name, and what it was told."""
     name = host_name(host)
-    if name is None or loopback(name):
+    if name is None or is_loopback(name):
         return name is not None
-    if name in told():
+    if name in host_names():
         return True
     bound = address().strip("[]").lower()
-    if loopback(bound):
+    if is_loopback(bound):
         return False
     try:
         ipaddress.ip_address(name)
@@ -110,13 +111,13 @@ def ours(host: str) -> bool:
     return True  # nobody can let an address lead to another machine
 
 
-def own_page(headers: Mapping[str, str]) -> bool:
-    """Whether a page of this dashboard asks, or no page of any site."""
-    hosts = [headers.get("host", ""), *forwarded(headers)]
+def is_own_page(headers: Mapping[str, str]) -> bool:
+    """True if a page of this dashboard asks, or no page of any site."""
+    hosts = [headers.get("host", ""), *forwarded_hosts(headers)]
     return "origin" not in headers or urlsplit(headers["origin"]).netloc in hosts
 
 
-def forwarded(headers: Mapping[str, str]) -> list[str]:
+def forwarded_hosts(headers: Mapping[str, str]) -> list[str]:
     """The hosts that proxies say they were asked for, the first one's first."""
     return [host.strip() for host in headers.get("x-forwarded-host", "").split(",") if host.strip()]
 
@@ -131,8 +132,10 @@ class OwnNames:
         if scope["type"] == "lifespan":
             return await self.app(scope, receive, send)
         headers = Headers(scope=scope)
-        strange = next((h for h in (headers.get("host", ""), *forwarded(headers)) if not ours(h)), None)
-        if strange is None and (scope["type"] == "http" or own_page(headers)):
+        strange = next(
+            (h for h in (headers.get("host", ""), *forwarded_hosts(headers)) if not is_own_host(h)), None
+        )
+        if strange is None and (scope["type"] == "http" or is_own_page(headers)):
             return await self.app(scope, receive, send)
         if scope["type"] == "websocket":
             return await send({"type": "websocket.close", "code": 1008})  # policy violation
@@ -154,21 +157,21 @@ def password() -> str:
     return os.environ.get("LECTERN_PASSWORD", "")
 
 
-def unlocked() -> bool:
-    """Whether the password was typed on this page. The session holds it, as no message can forge it."""
+def is_unlocked() -> bool:
+    """True if the password was typed on this page. The session holds it, as no message can forge it."""
     return bool(password()) and st.session_state.get("lectern_unlocked") == password()
 
 
-def closed() -> bool:
-    """Whether training and own files are closed to this reader."""
-    return beyond() and not unlocked()
+def is_closed() -> bool:
+    """True if training and own files are closed to this reader."""
+    return is_public() and not is_unlocked()
 
 
 _unlocked: set[str] = set()  # the sessions of this process that have typed the password
 
 
-def session() -> str:
-    """What Streamlit calls the session of this run."""
+def session_id() -> str:
+    """Streamlit's name of this run's session."""
     context = get_script_run_ctx()
     return context.session_id if context is not None else ""
 
@@ -177,7 +180,7 @@ MOST_FILES, MOST_BYTES = 20, 3 * sheet.MOST_BYTES  # that a session may have bro
 _coming: Counter[str] = Counter()  # bytes that sessions are sending just now
 
 
-def brought(session: str) -> list[int]:
+def uploaded_sizes(session: str) -> list[int]:
     """The bytes of each file that a session has brought and the server still holds."""
     if not runtime.exists():
         return []
@@ -185,9 +188,9 @@ def brought(session: str) -> list[int]:
     return [len(file.data) for file in list(held.values())]
 
 
-def full(session: str, more: int = sheet.MOST_BYTES) -> str:
+def upload_refusal(session: str, more: int = sheet.MOST_BYTES) -> str:
     """Why a session may bring no further file of so many bytes; "" where it may."""
-    held = brought(session)
+    held = uploaded_sizes(session)
     if len(held) < MOST_FILES and sum(held) + _coming[session] + more <= MOST_BYTES:
         return ""
     return (
@@ -214,12 +217,12 @@ class OwnFiles:
         length = Headers(scope=scope).get("content-length", "")
         size = int(length) if length.isdecimal() and len(length) < 16 else None
         status, why = 413, ""
-        if beyond() and session not in _unlocked:
+        if is_public() and session not in _unlocked:
             status, why = 403, "Files of one's own are closed here."
         elif size is None:
             status, why = 411, "Say by Content-Length how long the file is."
         else:
-            why = full(session, size)
+            why = upload_refusal(session, size)
         if why or size is None:
             return await PlainTextResponse(why, status)(scope, receive, send)
         _coming[session] += size
@@ -231,23 +234,23 @@ class OwnFiles:
                 del _coming[session]
 
 
-def at_start() -> str:
-    """What the start of the dashboard says of this, "" where it is open to this machine alone."""
-    if not beyond():
+def start_message() -> str:
+    """The sentence on this at the start of the dashboard, "" where it is open to this machine alone."""
+    if not is_public():
         return ""
     return f"{SERVED} to those without the password." if password() else f"{SERVED} (set LECTERN_PASSWORD)."
 
 
-def ask(why: str) -> None:
+def ask_password(why: str) -> None:
     """A field for the password; once it is right, it is gone."""
-    if not password() or unlocked():
+    if not password() or is_unlocked():
         return
 
     def entered() -> None:
         given = st.session_state.pop("lectern_password", "") or ""
         if hmac.compare_digest(given.encode(), password().encode()):
             st.session_state["lectern_unlocked"] = password()
-            _unlocked.add(session())
+            _unlocked.add(session_id())
             return
         runs_folder().mkdir(parents=True, exist_ok=True)
         with filelock.FileLock(runs_folder() / ".guessing.lock"):  # in all processes that serve
@@ -263,15 +266,15 @@ def ask(why: str) -> None:
 
 def gate() -> None:
     """End the page here if training is closed to this reader; the password opens it."""
-    if not closed():
+    if not is_closed():
         return
     how = "the password opens it" if password() else "whoever serves this may set a password that opens it"
     st.warning(f"Training is closed beyond the machine that serves this; {how}.", icon=":material/lock:")
-    ask("Set by whoever serves this, as LECTERN_PASSWORD.")
+    ask_password("Set by whoever serves this, as LECTERN_PASSWORD.")
     st.stop()
 
 
-def keys() -> list[str]:
+def browser_keys() -> list[str]:
     """The secrets that this browser is known by: the one that it keeps, and one of this very page."""
     known: list[str] = st.session_state.setdefault("lectern_keys", [secrets.token_urlsafe(24)])
 

@@ -15,7 +15,7 @@ def parse(raw: str) -> float | None:
 
 
 def in_range(low: float, high: float, whole: bool) -> Callable[[Any], bool]:
-    """Whether a value is a number from `low` to `high`."""
+    """True if a value is a number from `low` to `high`."""
 
     def fits(value: Any) -> bool:
         return value is not None and low <= value <= high and (not whole or value == int(value))
@@ -24,7 +24,7 @@ def in_range(low: float, high: float, whole: bool) -> Callable[[Any], bool]:
 
 
 def near(value: float, low: float, high: float, step: float) -> list[Any]:
-    """What a slider of these arguments comes to next from a value: one step up, and one down."""
+    """The next values of a slider of these arguments: one step up, and one down."""
     whole = all(isinstance(v, int) for v in (value, low, high, step))
     moved = (value + step, value - step) if whole else (round(value + step, 10), round(value - step, 10))
     return [v for v in moved if low <= v <= high]

@@ -25,7 +25,7 @@ Kind = Literal["widget", "number", "text", "selection"]  # a widget of Streamlit
 
 @dataclass(frozen=True)
 class Control:
-    """What a page knows of a control that it has drawn."""
+    """A control that a page has drawn, as the page knows it."""
 
     kind: Kind
     default: Any
@@ -114,7 +114,7 @@ def begin() -> None:
     st.session_state["_before"] = st.session_state.pop("_controls", {})
 
 
-def known() -> dict[str, Control]:
+def known_controls() -> dict[str, Control]:
     """The controls that this page has drawn, in this run or the one before."""
     return {**st.session_state.get("_before", {}), **controls()}
 
@@ -180,7 +180,7 @@ def ask(values: Mapping[str, Any]) -> None:
 
 def link_to(values: Mapping[str, Any]) -> dict[str, str]:
     """The link to the page in the state `values`; it keeps what is of no page."""
-    said = {key: text for key, value in values.items() if (text := spelled(value)) is not None}
+    said = {key: text for key, value in values.items() if (text := spell_value(value)) is not None}
     kept = {key: value for key, value in st.query_params.to_dict().items() if key in KEPT}
     return {**kept, **(said or {SCENE: "0"})}
 
@@ -262,7 +262,7 @@ def spell(v: Any) -> str:
     return f"{v:.6g}" if isinstance(v, float) else str(v)
 
 
-def spelled(value: Any) -> str | None:
+def spell_value(value: Any) -> str | None:
     """A control's value as a link spells it; None is said by silence."""
     if isinstance(value, bool):
         return str(value).lower()
@@ -272,9 +272,9 @@ def spelled(value: Any) -> str | None:
 def set_values(values: Mapping[str, Any]) -> None:
     """Set controls by key before the next run of the page."""
     for key, value in values.items():
-        control = known().get(key)
+        control = known_controls().get(key)
         if control is None or control.kind != "widget":  # one that is not on the page now may be of any kind
-            put(key, spelled(value))
+            put(key, spell_value(value))
         if control is None or control.kind == "widget":
             current = st.session_state.get(key)
             if isinstance(current, float) and isinstance(value, int) and not isinstance(value, bool):
@@ -287,12 +287,12 @@ SCENE = "scene"  # asks for one by its number; 0 is the page with every control 
 
 
 def stands_at(values: Mapping[str, Any]) -> bool:
-    """Whether every control of the page stands where `values` says, or at its default."""
+    """True if every control of the page stands where `values` says, or at its default."""
     return all(same(key, control, values) for key, control in controls().items())
 
 
 def same(key: str, control: Control, values: Mapping[str, Any]) -> bool:
-    """Whether a control stands where `values` says, or at its default."""
+    """True if a control stands where `values` says, or at its default."""
     wanted = values.get(key, control.default)
     if control.kind == "widget":
         return bool(st.session_state.get(key, control.default) == wanted)
@@ -300,4 +300,4 @@ def same(key: str, control: Control, values: Mapping[str, Any]) -> bool:
     if control.kind == "selection":
         return bool(now == spell_point(wanted))
     default = None if control.default is None else spell(control.default)
-    return (now if now is not None else default) == spelled(wanted)
+    return (now if now is not None else default) == spell_value(wanted)

@@ -11,9 +11,9 @@ from typing import Any, Literal
 import streamlit as st
 
 from lab.errors import UserError
-from lab.ui.models.loading import HASHES, note, reading, unchanged
+from lab.ui.models.loading import HASHES, are_unchanged, record_dependency, record_reads
 from lab.ui.page.blocks import stop, wait
-from lab.ui.scheduling.prefetch import ahead
+from lab.ui.scheduling.prefetch import prefetch
 from lab.ui.scheduling.turns import line
 from lab.ui.work.training_runs import live
 
@@ -50,7 +50,7 @@ class Job:
     @classmethod
     def begin(cls, of: Any, start: Callable[[], Work]) -> "Job":
         read: dict[Path, str] = {}
-        with reading(read):
+        with record_reads(read):
             return cls(of, start(), read=read)
 
     def advance(self, seconds: float) -> None:
@@ -62,7 +62,7 @@ class Job:
 
     def step(self) -> None:
         try:
-            with reading(self.read):
+            with record_reads(self.read):
                 self.share, self.found = next(self.work)
         except StopIteration:
             self.state = "done"
@@ -84,7 +84,7 @@ def job(
     before: Callable[[], None] | None = None,
     at_once: bool = False,
 ) -> Any | None:
-    """What a longer computation has found, or None until the reader has let it finish.
+    """The result of a longer computation, or None until the reader has let it finish.
 
     Args:
         start: begins the work; it should yield at least a few times a second.
@@ -93,11 +93,11 @@ def job(
         before: draws what stands there until something is found.
         at_once: begin without being asked; what was cancelled waits for the button.
     """
-    done = attend(label, start, key, of, show, before, (FRAME if at_once else None, FRAME))
+    done = run_job(label, start, key, of, show, before, (FRAME if at_once else None, FRAME))
     return done.found if done else None
 
 
-def attend(
+def run_job(
     label: str,
     start: Callable[[], Work],
     key: str,
@@ -115,14 +115,14 @@ def attend(
     slot = f"_job:{key}"
 
     def picture(job: Job | None) -> None:
-        """What is found so far, also by what was cancelled; else what stands there before."""
+        """Draw what is found so far, also by what was cancelled; else what stands there before."""
         if show is not None and job is not None and job.found is not None:
             show(job.found)
         elif before is not None:
             before()
 
     now: Job | None = st.session_state.get(slot)
-    if now is not None and (now.of != of or not unchanged(now.read)):
+    if now is not None and (now.of != of or not are_unchanged(now.read)):
         now.cancel()
         now = st.session_state[slot] = None
     if now is None and first is not None:
@@ -162,7 +162,7 @@ def attend(
         with st.container(key=f"{key}-progress"):  # the style keeps it on the screen
             bar, button = st.columns([6, 1], vertical_alignment="center")
             with bar:
-                st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %{waits(others)}")
+                st.progress(min(1.0, running.share), f"{100 * running.share:.0f} %{queue_message(others)}")
             with button:
                 st.button("Cancel", key=f"{key}-cancel", on_click=running.cancel)
 
@@ -170,14 +170,14 @@ def attend(
     return None
 
 
-def waits(others: int) -> str:
-    """What the progress of a computation says of those that come before it."""
+def queue_message(others: int) -> str:
+    """The sentence on the computations that come before this one."""
     return f", waits for {others} other{'s' if others > 1 else ''}" if others else ""
 
 
 @dataclass
 class Place:
-    """Where all readers find what a job has found, and the weights that it has read.
+    """The place where all readers find a job's result, and the weights that it has read.
 
     Attributes:
         long: it was begun before anyone had asked, and took more than the seconds that it was given.
@@ -189,7 +189,7 @@ class Place:
 
     @property
     def filled(self) -> bool:
-        return self.read is not None and unchanged(self.read)
+        return self.read is not None and are_unchanged(self.read)
 
     def put(self, job: Job) -> None:
         self.whole, self.read = job.found, job.read
@@ -216,13 +216,13 @@ def compute(key: str, of: Any, start: Callable[[], Work], most: float = math.inf
         kept.long = True
 
 
-def found_ahead(key: str, *asked: Asked) -> None:
-    """Compute while the server is idle what `found` may be asked for next under this key, where it is quick:
+def prefetch_result(key: str, *asked: Asked) -> None:
+    """Compute while the server is idle what `result` may be asked for next under this key, where it is quick:
     (of, start) of each, as it takes them, the likeliest first."""
-    ahead(compute, *((key, *each) for each in asked))
+    prefetch(compute, *((key, *each) for each in asked))
 
 
-def found(
+def result(
     label: str,
     start: Callable[[], Work],
     *,
@@ -233,19 +233,19 @@ def found(
     show: Callable[[Any], None] | None = None,
     soon: Iterable[Asked] = (),
 ) -> Any:
-    """What `whole` gives, on a page that is not declared: it ends with the sentence of what cannot be done.
+    """`shared_result` on a page that is not declared: it ends with the sentence of what cannot be done.
 
     Args:
         soon: `of` and `start` of quick computations that may be asked for next, the likeliest first.
     """
-    found_ahead(key, *soon)
+    prefetch_result(key, *soon)
     try:
-        return whole(label, start, key=key, of=of, quick=quick, says=says, show=show)
+        return shared_result(label, start, key=key, of=of, quick=quick, says=says, show=show)
     except (UserError, ValueError) as error:
         stop(str(error))
 
 
-def whole(
+def shared_result(
     label: str,
     start: Callable[[], Work],
     *,
@@ -255,7 +255,7 @@ def whole(
     says: str,
     show: Callable[[Any], None] | None = None,
 ) -> Any:
-    """What a computation has found, kept for all readers. It begins by itself; where it takes longer than a
+    """The result of a computation, kept for all readers. It begins by itself; where it takes longer than a
     moment, the page shows what there is so far and progress, and ends here until it is done.
 
     Args:
@@ -268,9 +268,9 @@ def whole(
     kept = place(key, of)
     if not kept.filled:
         pace = (patience, LAST) if quick else (FRAME, FRAME)
-        done = attend(label, start, key, of, show, None, pace)
+        done = run_job(label, start, key, of, show, None, pace)
         if done is None:
             wait(says)
         kept.put(done)
-    note(kept.read or {})
+    record_dependency(kept.read or {})
     return kept.whole

@@ -24,7 +24,7 @@ from lab.lenses import rewind as runs
 from lab.ui.figures import films
 from lab.ui.scheduling.turns import line
 from lab.ui.session import state
-from lab.ui.work.jobs import waits
+from lab.ui.work.jobs import queue_message
 from lab.ui.work.training_runs import live
 
 CHUNK = 0.3  # seconds of training between two drawings
@@ -63,7 +63,7 @@ class Rewind:
 
     @property
     def training(self) -> bool:
-        """Whether more frames are still to come."""
+        """True if more frames are still to come."""
         return self.run.count <= self.until
 
     @property
@@ -74,7 +74,7 @@ class Rewind:
         return [dict(history[i].knobs) for i in at]
 
     def new(self, values):  # type: ignore[no-untyped-def]
-        """Of values for every frame, those that are sent now."""
+        """The values that are sent now, of values for every frame."""
         return values[self.film.since :]
 
     def show(self, draw: Callable[["Rewind"], None]) -> None:
@@ -93,7 +93,7 @@ class Rewind:
             with st.container(key="live", gap="small"):
                 draw(self)
                 if others:
-                    st.caption(f"Trains on as soon as it can{waits(others)}.")
+                    st.caption(f"Trains on as soon as it can{queue_message(others)}.")
 
         part()
 
@@ -125,7 +125,7 @@ class Rewind:
         return films.Film(last + 1, STEP, last, SECONDS, self.label, names=self.names(last))
 
     def names(self, last: int) -> list[str] | None:
-        """What the film's bar shows of each frame behind the label; None counts the frames."""
+        """Texts that the film's bar shows of each frame behind the label; None counts the frames."""
         return None if self.every == 1 else [f"{self.every * number:,}" for number in range(last + 1)]
 
 
@@ -155,12 +155,12 @@ def rewind(
     now = runs.knobs_of(knobs)
     until = state.number(UNTIL, start, 0, most, whole=True)
     state.show_warning(UNTIL, until == start)
-    history = held(now, within, most)
+    history = stored_history(now, within, most)
     run = along(history)
     ahead = st.session_state.pop(AHEAD, 0)
     newest = min(run.count - 1, until)
     running = run.count <= until
-    at = newest if running else min(newest, at_rest(newest))
+    at = newest if running else min(newest, shown_frame(newest))
     elsewhere = ahead and at < newest and runs.leading(history, max(at, 0)) != now
     if history[-1].knobs != now or (elsewhere and not running):
         history = runs.turned(history, max(at, 0), now)
@@ -185,7 +185,7 @@ def rewind(
     return live
 
 
-def held(now: runs.Knobs, within: Within, most: int) -> runs.History:
+def stored_history(now: runs.Knobs, within: Within, most: int) -> runs.History:
     """The history so far, in the session or in the link; one that cannot be read gets a sentence."""
     state.register(COURSE, "text", "")
     raw = state.get(COURSE)
@@ -198,7 +198,7 @@ def held(now: runs.Knobs, within: Within, most: int) -> runs.History:
         return (runs.Segment(0, now),)
 
 
-def at_rest(last: int) -> int:
+def shown_frame(last: int) -> int:
     """The frame that the film shows."""
     raw = state.get(STEP) or ""
     return min(int(raw), last) if raw.isdecimal() else last

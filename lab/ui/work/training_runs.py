@@ -13,7 +13,7 @@ from lab import experiments, untrusted, weights
 from lab.errors import UserError
 from lab.figures import basic
 from lab.ui.figures.plots import figure
-from lab.ui.models.loading import mark
+from lab.ui.models.loading import file_stamp
 from lab.ui.page.stage import guard, use_theme
 from modules.base import Module, Sampler
 
@@ -64,7 +64,7 @@ def samples(folder: Path, experiment: str, n: int = 16) -> None:
     path = folder / "checkpoints" / "last.ckpt"
     if not path.is_file():
         return
-    drawn = draws(*mark(path), experiment, n)
+    drawn = sample_model(*file_stamp(path), experiment, n)
     if isinstance(drawn, list):
         st.markdown("##### Samples of the last epoch")
         st.code("\n⋯\n".join(drawn), language=None, wrap_lines=True)
@@ -77,7 +77,7 @@ def samples(folder: Path, experiment: str, n: int = 16) -> None:
 
 
 @st.cache_resource(show_spinner=False, max_entries=8)
-def draws(
+def sample_model(
     path: str, stamp: int, size: int, inode: int, experiment: str, n: int
 ) -> torch.Tensor | list[str] | None:
     """Pictures (n, 1, H, W), up to four texts, or None where the model draws neither."""

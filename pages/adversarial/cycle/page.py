@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures.basic import image
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from modules.adversarial.cyclegan import CycleGAN
 from pages.adversarial.cycle import figures, lens
 from pages.adversarial.cycle.room import ALL, NO_CONTENT, NO_CYCLE, OUTLINES, ROOM, TRAININGS
@@ -73,7 +73,7 @@ with stage.below:
         },
         veils=("costs", "equation"),
     )
-    drawing = inked(found.source if way == OUTLINES else found.partner)
+    drawing = ink_code(found.source if way == OUTLINES else found.partner)
     ui.program(
         f"""
         from lab import weights

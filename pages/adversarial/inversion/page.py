@@ -1,7 +1,7 @@
 """Inversion: the code of a picture that the generator has not made, and what an edit of the code does."""
 
 from lab import ui
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from modules.adversarial import inversion
 from pages.adversarial.inversion import figures, lens, words
 from pages.adversarial.inversion.room import ROOM
@@ -70,7 +70,7 @@ with stage.below:
         from lab.ui.controls import drawing
         from pages.adversarial.inversion import lens
 
-        model, x = weights.load({now.model!r}), {inked(search.x)}
+        model, x = weights.load({now.model!r}), {ink_code(search.x)}
         search = lens.found(model, {now.space!r}, x, {now.encoder}, {now.seed}, {now.tune})
         result = [step.error for step in search.steps]
         """,

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.figures.moving import turning
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from modules.adversarial.super_resolution import SRResNet, SuperResolution
 from pages.adversarial.super_resolution import figures, lens
 from pages.adversarial.super_resolution.room import ROOM, STEPS
@@ -79,7 +79,7 @@ with stage.below:
         from lab.ui.controls import drawing
         from pages.adversarial.super_resolution import lens
 
-        picture = {inked(found.truth)}
+        picture = {ink_code(found.truth)}
         found = lens.look(weights.load({now.model!r}).eval(), picture)
         result = [*found.psnr[[0, -1]].tolist(), *found.sharpness[[0, -1]].tolist()]
         """,

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from lab import ui
 from lab.figures.moving import turning
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from modules.adversarial.translation import Pix2Pix, patch_discriminator
 from pages.adversarial.translate import figures, lens
 from pages.adversarial.translate.room import DISTANCE, GAME, JUDGED, PHASES, ROOM, TRUE, VERDICT
@@ -89,7 +89,7 @@ with stage.below:
         from lab.ui.controls import drawing
         from pages.adversarial.translate import lens
 
-        digit = {inked(found.digit)}
+        digit = {ink_code(found.digit)}
         alone, game = (weights.load(name).eval() for name in {(now.alone, now.game)})
         found = lens.look(alone, game, digit, {now.judged!r}, {now.at})
         result = [float(line.mean()) for line in found.distances.values()] + [float(found.verdict.mean())]

@@ -24,7 +24,7 @@ def live() -> None:
         width = ui.slider("Hidden units of each", 1, WIDEST, 16, key="width")
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     trace = race(width, seed)
-    ui.ahead(race, *((each, seed) for each in ui.near(width, 1, WIDEST, 1)))
+    ui.prefetch(race, *((each, seed) for each in ui.near(width, 1, WIDEST, 1)))
     film = ui.film(len(trace), key="step", default=len(trace) - 1, seconds=0.15)
     now, drawn = trace[film.at], trace.result
 

@@ -45,10 +45,10 @@ def drawn(name: str, count: int, seed: int) -> torch.Tensor:
 
 def ahead() -> None:
     """Compute what this view will show while nobody asks for it."""
-    ui.ahead(coins, ())
-    ui.ahead(least, *((reader,) for reader in (ALL, ONE, WIDER)))
-    ui.ahead(drawn, *((name, SAMPLES, 0) for name in cost.TRAINED.values()))
-    ui.ahead(costs, *((name,) for name in cost.TRAINED.values()))
+    ui.prefetch(coins, ())
+    ui.prefetch(least, *((reader,) for reader in (ALL, ONE, WIDER)))
+    ui.prefetch(drawn, *((name, SAMPLES, 0) for name in cost.TRAINED.values()))
+    ui.prefetch(costs, *((name,) for name in cost.TRAINED.values()))
 
 
 def view(stage: Any) -> None:

@@ -52,8 +52,8 @@ def counts_mode() -> None:
     lines = {other: lens.curve(other, sizes, k, d) for other in lens.MODELS}
     costs = all_costs(n, k, d)
     near = [*((v, k, d) for v in ui.near(n, 2, MOST, 1)), *((n, k, v) for v in ui.near(d, 1, 64, 1))]
-    ui.ahead(all_costs, *near)
-    ui.ahead(raced, ())
+    ui.prefetch(all_costs, *near)
+    ui.prefetch(raced, ())
     with stage.picture:
         left, right = ui.columns([5, 4])
         with left:

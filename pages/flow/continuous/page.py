@@ -66,10 +66,10 @@ near = [(time, (a, h2)) for a in ui.near(h1, -2.0, 2.0, 0.1)]
 near += [(time, (h1, b)) for b in ui.near(h2, -2.0, 2.0, 0.1)]
 near += [(t, (h1, h2)) for t in ui.near(time, 0.2, 4.0, 0.1)]
 fields = [each for each in FIELDS[:4] if each != name]
-ui.ahead(ridden, *((each, rows, solver, steps, time, (h1, h2)) for each in fields))
-ui.ahead(priced, *((each, rows, time, (h1, h2)) for each in fields))
-ui.ahead(priced, *((name, rows, *each) for each in near))
-ui.ahead(ridden, *((name, rows, solver, steps, *each) for each in near),
+ui.prefetch(ridden, *((each, rows, solver, steps, time, (h1, h2)) for each in fields))
+ui.prefetch(priced, *((each, rows, time, (h1, h2)) for each in fields))
+ui.prefetch(priced, *((name, rows, *each) for each in near))
+ui.prefetch(ridden, *((name, rows, solver, steps, *each) for each in near),
          *((name, rows, solver, n, time, (h1, h2)) for n in ui.near(steps, 1, 32, 1)))  # fmt: skip
 run = ridden(name, rows, solver, steps, time, (h1, h2))
 truth, cost = priced(name, rows, time, (h1, h2))

@@ -4,7 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import basic
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from lab.ui.models import grey_digits
 from modules.flow import coupling, image
 from pages.flow.coupling import figures, masks
@@ -72,7 +72,7 @@ def view(stage: Any) -> None:
             from lab.ui.controls import drawing
             from pages.flow.coupling import masks
 
-            h = 2 * {inked(own.picture)}.double() - 1
+            h = 2 * {ink_code(own.picture)}.double() - 1
             found = list(masks.looks(h, {pattern!r}, {DEPTH}, {seed}))
             result = [look.ladj for look in found]
             """,

@@ -38,7 +38,7 @@ first = [(lens.weights_of(each)[0], seed) for each in SHELF.values()]
 soon = [((tuple(levels), each), partial(lens.fit, levels, seed=each))
         for levels, each in ((weights, min(999, seed + 1)), *first) if len(levels) <= 5]  # fmt: skip
 with stage.picture:
-    course = ui.found(
+    course = ui.result(
         "Train", lambda: lens.fit(weights, seed=seed), key="train", of=(tuple(weights), seed),
         quick=len(weights) <= 5, soon=soon,
         says="Three flows are trained: with no, uniform and learned noise.",

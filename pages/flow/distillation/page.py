@@ -52,7 +52,7 @@ def so_far(found: lens.Course) -> None:
 
 
 with stage.picture:
-    found = ui.found(
+    found = ui.result(
         "Distil", lambda: lens.distil(teacher, start, with_ladj, seed), key="distil",
         of=(name, start, with_ladj, seed), quick=False, show=so_far,
         says="The student's samples over its training, when it has learned.",

@@ -67,7 +67,7 @@ with stage.rail:
     if wrong:
         ui.warning(wrong)
 told = account(name, x)
-ui.ahead(account, *((each, x) for each in lens.SOON))
+ui.prefetch(account, *((each, x) for each in lens.SOON))
 
 
 def so_far(found: lens.Ground) -> None:
@@ -76,7 +76,7 @@ def so_far(found: lens.Ground) -> None:
 
 
 with stage.picture:
-    found = ui.found(
+    found = ui.result(
         "Follow", partial(ground, name), show=so_far, key="ground", of=name, quick=lens.quick(ui.load(name)),
         soon=[(each, partial(ground, each)) for each in lens.SOON],
         says="Where the grid and the cloud go, and the density, when they are computed.",

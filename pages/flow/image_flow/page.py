@@ -51,7 +51,7 @@ def redrawn(name: str, x, seed: int) -> list:
 
 
 if small:
-    ui.ahead(redrawn, *((name, own.x, each) for each in dict.fromkeys((seed, min(999, seed + 1)))))
+    ui.prefetch(redrawn, *((name, own.x, each) for each in dict.fromkeys((seed, min(999, seed + 1)))))
 (stages, missed), side = way(name, own.x), len(own.picture)
 end = stages[-1]
 pieces = " + ".join(f"{c} × {h} × {w}" for c, h, w in model.scales.pieces)

@@ -49,12 +49,12 @@ def attributed(name: str, x, minus: int, plus: int) -> lens.Path:
 if view == "two digits":
     knob, label = [i / (lens.STEPS - 1) for i in range(lens.STEPS)], "t"
     found = dict(zip((walk, "pixels"), between(name, a.x, b.x, walk), strict=True))
-    ui.ahead(between, *((name, a.x, b.x, each) for each in WALKS if each != walk))
-    ui.ahead(attributed, (name, a.x, 3, 9))
+    ui.prefetch(between, *((name, a.x, b.x, each) for each in WALKS if each != walk))
+    ui.prefetch(attributed, (name, a.x, 3, 9))
 else:
     knob, label = lens.STRENGTHS, "s"
     found = {"z + s arrow": attributed(name, a.x, minus, plus)}
-    ui.ahead(attributed, *((name, a.x, minus, each) for each in ui.near(plus, 0, 9, 1)),
+    ui.prefetch(attributed, *((name, a.x, minus, each) for each in ui.near(plus, 0, 9, 1)),
              *((name, a.x, each, plus) for each in ui.near(minus, 0, 9, 1)))  # fmt: skip
 film = ui.film(len(knob), key=label, values=knob, default=0.5 if label == "t" else 0.0, label=f"{label} =",
                seconds=0.25)  # fmt: skip

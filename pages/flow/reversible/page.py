@@ -170,5 +170,5 @@ def memory() -> None:
 
 with stage.rail:
     view = ui.choice("View", VIEWS, key="view")
-ui.ahead(measured, ())
+ui.prefetch(measured, ())
 {"Plane": plane, "Blocks": blocks, "Memory": memory}[view]()

@@ -45,7 +45,7 @@ def held_out() -> tuple[float, float]:
 
 found = swept(name, which, seed)
 others = [each for each in ("all", "1", "2") if each != which]
-ui.ahead(swept, *((name, each, seed) for each in others), (name, which, min(999, seed + 1)))
+ui.prefetch(swept, *((name, each, seed) for each in others), (name, which, min(999, seed + 1)))
 spread, distance = held_out()
 T = lens.TEMPERATURES
 film = ui.film(len(T), key="t", values=T, default=1.0, label="T =", seconds=0.25)

@@ -51,7 +51,7 @@ def judge(name: str, x) -> float:
     return lens.own_score(ui.load(name), x)
 
 
-ui.ahead(unseen.table_of, (lens.UNSEEN,))
+ui.prefetch(unseen.table_of, (lens.UNSEEN,))
 if view == "a class":
     unseen.view(stage)
     ui.wait("")

@@ -56,7 +56,7 @@ with stage.rail:
 
 shift = kappa * math.log(10)
 exact = lens.cells(target)[1] + shift
-ui.ahead(lens.cells, *((lens.Target(each),) for each in lens.TARGETS if each != name))
+ui.prefetch(lens.cells, *((lens.Target(each),) for each in lens.TARGETS if each != name))
 known = lens.target_map(target)
 
 

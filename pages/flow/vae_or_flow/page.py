@@ -54,7 +54,7 @@ def two_digits() -> None:
         a = grey_digits.digit("Digit A", "a", 3)
         b = grey_digits.digit("Digit B", "b", 9)
     film = ui.film(lens.STEPS, key="t", values=AT, default=0.5, label="t =", seconds=0.25)
-    ui.ahead(measured, (FIRST, name))
+    ui.prefetch(measured, (FIRST, name))
     vae, flow = travelled(FIRST, name, a.x, b.x)
     with stage.picture:
         left, right = ui.columns([3, 2])

@@ -91,14 +91,14 @@ def asked(length):
 
 with stage.picture:
     of, start = asked(length)
-    found = ui.found(
+    found = ui.result(
         "Write with every strategy", start, key="write", of=of, show=show,
         quick=lens.quick(pen(name, prompt, seed), length),
         says="The strategies are compared in full when all texts are written.",
     )  # fmt: skip
     longer = min(length + 50, lens.LONGEST)
     if lens.quick(pen(name, prompt, seed), longer):
-        ui.found_ahead("write", asked(longer))
+        ui.prefetch_result("write", asked(longer))
     story = measured(name, *found)
     film = ui.film(
         len(story), key="step", seconds=0.2, default=length, label="Tokens", values=lens.frames(length)

@@ -124,14 +124,14 @@ def show(rows):
 film = ui.film(len(lens.SIZES), key="width", seconds=1.0, label="B =", values=lens.SIZES, default=1)
 with stage.picture:
     of, start = asked(strength, length)
-    rows = ui.found(
+    rows = ui.result(
         "Search with 1, 2, 4 and 8", start, key="search", of=of, quick=quick(length), show=show,
         says="The widths are compared when all are searched.",
     )  # fmt: skip
     draw(rows, film)
 near = [*((v, length) for v in ui.near(strength, 0.0, 4.0, 0.1)),
         *((strength, v) for v in ui.near(length, 4, MOST, 1))]  # fmt: skip
-ui.found_ahead("search", *(asked(*each) for each in near if quick(each[1])))
+ui.prefetch_result("search", *(asked(*each) for each in near if quick(each[1])))
 with stage.foot:
     film.bar(
         captions=[

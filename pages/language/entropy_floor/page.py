@@ -56,13 +56,13 @@ with stage.rail:
 source = lens.two_states(a, b)
 rungs = ladder(a, b, train, test, most, alpha, seed)
 turned = [*((v, b) for v in ui.near(a, 0.01, 0.99, 0.01)), *((a, v) for v in ui.near(b, 0.01, 0.99, 0.01))]
-ui.ahead(
+ui.prefetch(
     ladder,
     *((*both, train, test, most, alpha, seed) for both in turned),
     *((a, b, train, test, v, alpha, seed) for v in ui.near(most, 2, 8, 1)),
     *((a, b, train, test, most, v, seed) for v in ui.near(alpha, 0.05, 2.0, 0.05)),
 )
-ui.ahead(finite, *((*both, test, seed) for both in turned))
+ui.prefetch(finite, *((*both, test, seed) for both in turned))
 floor, alone = (x / information.LN2 for x in (source.entropy_rate, source.symbol_entropy))
 values = finite(a, b, test, seed)
 share = lens.share_below(values, floor)

@@ -91,14 +91,14 @@ def quick(length, places):
 
 with stage.picture:
     of, start = asked(length, places)
-    found = ui.found(
+    found = ui.result(
         "Let the model go on alone", start, quick=quick(length, places), key="alone", of=of, show=show,
         says="The two texts are compared when the writer has written and the judge has judged.",
     )  # fmt: skip
     show(found)
 near = [*((v, places) for v in ui.near(length, *SIZES[0], 3)),
         *((length, v) for v in ui.near(places, *SIZES[1], 50))]  # fmt: skip
-ui.found_ahead("alone", *(asked(*size) for size in near if quick(*size)))
+ui.prefetch_result("alone", *(asked(*size) for size in near if quick(*size)))
 
 gap = found.own - found.true
 third = length // 3

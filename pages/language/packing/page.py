@@ -46,7 +46,7 @@ def constructed():
     return lens.construction()
 
 
-ui.ahead(constructed, ())
+ui.prefetch(constructed, ())
 epsilon = cos(radians(angle))
 found = drawn(n, M, epsilon, seed)
 room = lens.room(found.probability)

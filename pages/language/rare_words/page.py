@@ -38,8 +38,8 @@ def documentation():
     return lens.lines_of_pydocs()
 
 
-ui.ahead(inflated, (PETS, True))
-ui.ahead(documentation, ())
+ui.prefetch(inflated, (PETS, True))
+ui.prefetch(documentation, ())
 if not docs and not written.strip():
     ui.stop("There is no text to count: type at least one word.")
 rows = inflated(written, docs)

@@ -61,7 +61,7 @@ except UserError as error:
     ui.stop(str(error))
 human = ui.card(name)["metrics"].get("test/nll")
 longer, others = min(length + STEP, most), [how for how in lens.STRATEGIES if how not in (left, right)]
-ui.ahead(
+ui.prefetch(
     continued, *((name, prompt, how, longer, seed) for how in (left, right)),
     *((name, prompt, how, length, seed) for how in others),
 )  # fmt: skip

@@ -44,9 +44,9 @@ def of_size(size):
     return lens.count(lens.first(largest(), size), training, test, 4)
 
 
-ui.ahead(of_size, *((size,) for size in lens.SIZES))
-ui.ahead(largest, ())
-ui.ahead(embedded, ())
+ui.prefetch(of_size, *((size,) for size in lens.SIZES))
+ui.prefetch(largest, ())
+ui.prefetch(embedded, ())
 
 rows = {}
 for name in ui.trained("language", counts.of_ngrams):
@@ -95,7 +95,7 @@ def start():
 found = []
 with stage.picture:
     if count:
-        found = ui.found(
+        found = ui.result(
             "Count eight vocabularies", key="count", of="embedded",
             start=start,
             quick=False, show=counted, says="The curves are whole when all eight are counted.",

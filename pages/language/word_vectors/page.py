@@ -239,4 +239,4 @@ def show_rare():
 
 
 {"Map": show_map, "Methods": show_methods, "Rare words": show_rare}[view]()
-ui.ahead(scores, (corpus, True), (corpus, False))
+ui.prefetch(scores, (corpus, True), (corpus, False))

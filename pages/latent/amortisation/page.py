@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import sheets, stacks
 from lab.lenses import typed
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from lab.ui.models import shelves
 from modules.latent import variational
 from pages.latent.amortisation import deep, figures, lens
@@ -110,8 +110,8 @@ def linear() -> None:
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     film = ui.film(len(lens.INNER), key="n", values=lens.INNER, label="Steps", seconds=0.8)
     told = story(loadings, variance, count, rank, spread, seed, way)
-    ui.ahead(first, ("vae-digits",))
-    ui.ahead(
+    ui.prefetch(first, ("vae-digits",))
+    ui.prefetch(
         story,
         *((loadings, variance, count, each, spread, seed, way) for each in ui.near(rank, 0, 2, 1)),
         *((loadings, variance, count, rank, each, seed, way) for each in ui.near(spread, 0.05, 1.0, 0.05)),
@@ -189,7 +189,7 @@ def trained() -> None:
             from pages.latent.amortisation import deep
 
             model = weights.load({ui.spelled(name)}).requires_grad_(False)
-            x = deep.latent.as_input(model, {inked(picture)})
+            x = deep.latent.as_input(model, {ink_code(picture)})
             told, _ = deep.story(model, x)
             result = [told.log_p.item(), told.best.item(), *told.bounds[:, 0].tolist()]
             """,

@@ -84,8 +84,8 @@ with stage.rail:
 film = ui.film(len(lens.STRENGTHS), key="s", values=lens.STRENGTHS, default=1.0, label="s =", seconds=0.35)
 x = latent.as_input(model, picture)
 z = code_of(name, x, which == "MAP")
-ui.ahead(readied, *((each,) for each in ui.trained("latent", lens.fits) if each != name))
-ui.ahead(code_of, (name, x, which != "MAP"))
+ui.prefetch(readied, *((each,) for each in ui.trained("latent", lens.fits) if each != name))
+ui.prefetch(code_of, (name, x, which != "MAP"))
 a, b = axes[first], axes[second]
 found = grid_of(name, z, a, b)
 cos = lens.cosine(a, b)

@@ -57,7 +57,7 @@ model, seen, side = ui.load(name), shelf.seen, shelf.side
 betas = FITTED if refit else BETAS
 film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", seconds=0.5 if refit else 0.08)
 found = answers(name, a.x, seed, refit)
-ui.ahead(answers, (name, a.x, seed, not refit))
+ui.prefetch(answers, (name, a.x, seed, not refit))
 encoders = answers(name, a.x, seed, False)[0]
 parts = [found[i if refit else 0] for i in range(len(betas))]  # the bound at each β
 now = parts[film.at]

@@ -44,11 +44,11 @@ def view(stage: Any) -> None:
         *((d, each, seed) for each in NOISES if each != sigma),
         (d, sigma, min(99, seed + 1)),
     ]
-    ui.ahead(by_bits, *soon)
+    ui.prefetch(by_bits, *soon)
     x, _ = data(d, sigma, seed)
     of, start = asked(d, sigma, seed)
     with stage.picture:
-        found = ui.found(
+        found = ui.result(
             "Fit", start, key="cube", of=of, quick=True, soon=[asked(*each) for each in soon],
             show=partial(so_far, x, SIZES), says="Mixtures of up to 64 Gaussians are fitted.",
         )  # fmt: skip

@@ -6,7 +6,7 @@ from lab import ui
 from lab.figures import theme
 from lab.lenses import ink
 from lab.ui.controls import drawing
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from modules.latent.gtm import GTM
 from modules.latent.mixture import GaussianMixture
 from pages.latent.capacity_wall import cube, figures, lens
@@ -58,7 +58,7 @@ def points_of_view() -> tuple:
         except ValueError as error:
             ui.stop(str(error))
         make = lambda n, s: lens.drawn(picture, n, s)  # noqa: E731
-        pad = inked(picture)
+        pad = ink_code(picture)
         words, spelled = (data, ui.ink(picture)), f"lens.drawn({pad}, {{}}, {{}})"
     both = lambda n, s, make=make: (make(n, s), make(lens.HELD, s + 100))  # noqa: E731
     soon = [((*words, count, min(99, seed + 1)), partial(both, count, min(99, seed + 1)))]
@@ -83,7 +83,7 @@ def fitted(of: tuple, x, held_out, soon: list) -> lens.Fits:
         return lens.fits(these, new, lens.SIZES)
 
     with stage.picture:
-        return ui.found(
+        return ui.result(
             "Fit", partial(start, lambda: (x, held_out)), key="fits", of=of, quick=quick(of),
             soon=[(then, partial(start, both)) for then, both in soon if quick(then)],
             show=partial(so_far, x, lens.SIZES), says="Mixtures of up to 32 Gaussians are fitted.",
@@ -96,7 +96,7 @@ def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
         yield 1.0, lens.course(these, new, bumps, seed)
 
     with stage.picture:
-        return ui.found(
+        return ui.result(
             "Bend", partial(start, lambda: (x, held_out), of[-1]), key="bend", of=(*of, bumps),
             soon=[((*then, bumps), partial(start, both, then[-1])) for then, both in soon if quick(then)],
             quick=quick(of), says="A line is bent through the points.",
@@ -238,8 +238,8 @@ def curve_view() -> None:
         ui.source(GTM, lens.course, references=ROOM.references)
 
 
-ui.found_ahead("cube", cube.asked(3, 0.1, 0))
-ui.ahead(cube.by_bits, (3, 0.1, 0))
+ui.prefetch_result("cube", cube.asked(3, 0.1, 0))
+ui.prefetch(cube.by_bits, (3, 0.1, 0))
 VIEWS = {"Mixture": mixture_view, "Curve": curve_view, "Cube": lambda: cube.view(stage)}
 with stage.rail:
     view = ui.choice("View", list(VIEWS), key="view")

@@ -169,8 +169,8 @@ def by_dimension() -> None:
     dimensions.view(stage, names, split(data, "test")[0], data)
 
 
-ui.ahead(used, *((name, data) for name in names))
-ui.ahead(dimensions.measured, *((name, split(data, "test")[0]) for name in names))
+ui.prefetch(used, *((name, data) for name in names))
+ui.prefetch(dimensions.measured, *((name, split(data, "test")[0]) for name in names))
 dict(zip(VIEWS, (training, swapping, by_dimension), strict=True))[view]()
 with stage.below:
     ui.source(

@@ -103,7 +103,7 @@ def noise() -> None:
     film = ui.film(
         len(lens.LEVELS), key="damage", values=lens.LEVELS, default=0.3, label="Damage", seconds=0.3
     )
-    ui.ahead(tested, *((names, each) for each in lens.KINDS if each != kind))
+    ui.prefetch(tested, *((names, each) for each in lens.KINDS if each != kind))
     mine, all_of = lens.heal(models(names), own.x.expand(lens.DRAWS, -1), kind, seed), tested(names, kind)
     rows = list(mine.pictures)
     pictures = lens.sheet(mine.pictures, rows)

@@ -203,7 +203,7 @@ def comparison() -> None:
 
 
 others = ui.trained("latent", sprites.fits)
-ui.ahead(measured, *((one, each) for each in sorted(lens.READINGS, key=reading.__ne__) for one in others))
+ui.prefetch(measured, *((one, each) for each in sorted(lens.READINGS, key=reading.__ne__) for one in others))
 dict(zip(VIEWS, (traversals, comparison), strict=True))[view]()
 with stage.below:
     ui.source(

@@ -6,7 +6,7 @@ import torch
 
 from lab import ui
 from lab.lenses import latent
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from lab.ui.models import shelves
 from modules.latent.pca import PCA
 from pages.latent.eigen_digits import lens
@@ -42,7 +42,7 @@ def digit(side: int, label: str = "Your digit") -> Own:
     """The reader's digit, in the rail."""
     chosen = latent.examples(*shelves.examples(kind_of(side), side))
     picture = ui.draw(label, key=f"digit{side}", size=side, examples=[*chosen[3:], *chosen[:3]])
-    program = f"{inked(picture)}.flatten()"
+    program = f"{ink_code(picture)}.flatten()"
     return Own(side, picture.flatten(), program)
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from lab import ui
 from lab.figures import theme
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from modules.latent.linear_gaussian import LinearGaussian
 from pages.latent.eigen_digits import common, figures, lens
 from pages.latent.eigen_digits.room import ROOM
@@ -100,7 +100,7 @@ def view(stage: Any) -> None:
                 },
                 veils=("picture", "equation"),
             )  # fmt: skip
-        strokes = None if brush is None else inked(brush)
+        strokes = None if brush is None else ink_code(brush)
         ui.program(
             f"""
             from lab import experiments, weights

@@ -38,7 +38,7 @@ def sums_view() -> None:
         kind = ui.choice("Model", list(common.MODELS), key="model")
         own = common.digit(side)
     name = f"{common.MODELS[kind]}-{data}"
-    ui.ahead(
+    ui.prefetch(
         common.readied,
         *((kind, *each) for each in common.SETS.values() if each != (data, side)),
         *((each, data, side) for each in common.MODELS if each != kind),

@@ -74,7 +74,7 @@ with stage.rail:
         means, deviations = [mean] * film.count, lens.DEVIATIONS
     beta = ui.slider("Weight β in C", 0.25, 4.0, 1.0, key="beta", step=0.25)
 found = found_for(coefficients, x, s, means, deviations)
-ui.ahead(
+ui.prefetch(
     found_for,
     *((coefficients, each, s, means, deviations) for each in ui.near(x, -3.0, 3.0, 0.1)),
     *((coefficients, x, each, means, deviations) for each in ui.near(s, 0.2, 2.0, 0.1)),

@@ -84,7 +84,7 @@ def so_far(found: lens.Found) -> None:
 
 
 with stage.picture:
-    found = ui.found(
+    found = ui.result(
         "Train", start_training, key="train", of=of, quick=kind != "flow", show=so_far, soon=soon,
         says="The climb of the bound and the draws of q, when the flow has trained.",
     )  # fmt: skip

@@ -53,7 +53,7 @@ with stage.rail:
     seed = ui.number("Seed of the draws", 0, 999, 0, key="seed")
 film = ui.film(len(SIZES), key="s", values=SIZES, default=1, label="S =", seconds=0.6)
 log_weights = weights_of(name, a.x, seed, proposal)
-ui.ahead(weights_of, (name, a.x, min(999, seed + 1), proposal))
+ui.prefetch(weights_of, (name, a.x, min(999, seed + 1), proposal))
 exact = evidence(name, a.x) if ui.load(name).latent_dim <= 2 else None
 bounds = latent.weighted_bounds(log_weights, SIZES)
 scatter = latent.scatter(log_weights, SIZES, BINS, exact)

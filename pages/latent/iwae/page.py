@@ -61,7 +61,7 @@ with stage.rail:
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 film = ui.film(len(lens.SIZES), key="K", values=lens.SIZES, default=10, label="K =", seconds=0.8)
 told = story(coefficients, x, noise, mean, deviation, seed)
-ui.ahead(
+ui.prefetch(
     story,
     *((coefficients, each, noise, mean, deviation, seed) for each in ui.near(x, -3.0, 3.0, 0.1)),
     *((coefficients, x, noise, each, deviation, seed) for each in ui.near(mean, -3.0, 3.0, 0.1)),

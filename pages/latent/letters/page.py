@@ -52,7 +52,9 @@ floor, count = lens.unigram(x), int((x >= 0).sum())
 
 def one_start() -> None:
     run = learned(text, k, seed)
-    ui.ahead(learned, *((text, each, seed) for each in (2, 3, 4) if each != k), (text, k, min(999, seed + 1)))
+    ui.prefetch(
+        learned, *((text, each, seed) for each in (2, 3, 4) if each != k), (text, k, min(999, seed + 1))
+    )
     order = lens.order_of(run)
     symbols = [lens.visible(lens.letters.ALPHABET[i]) for i in order]
     film = ui.film(len(run.rates), key="step", default=lens.STEPS, seconds=0.15)

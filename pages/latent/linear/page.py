@@ -56,7 +56,7 @@ def models_view() -> None:
     key, label, default, words = SAYS[change]
     values = lens.VALUES[change]
     films = swept(x, change, column, k)
-    ui.ahead(
+    ui.prefetch(
         swept,
         *((x, each, column, k) for each in SAYS if each != change),
         *((x, change, each, k) for each in range(len(names)) if each != column),

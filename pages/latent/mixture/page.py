@@ -58,7 +58,7 @@ def steps_view(name: str, x, mine, own: str, code: str) -> None:
     except ValueError as error:
         common.refused(stage, x, own, str(error))
         return
-    ui.ahead(
+    ui.prefetch(
         climbed,
         *((x, each, covariance, floor, start, seed) for each in ui.near(k, 1, 8, 1)),
         *((x, k, each, floor, start, seed) for each in common.COVARIANCES if each != covariance),
@@ -66,8 +66,8 @@ def steps_view(name: str, x, mine, own: str, code: str) -> None:
         (x, k, covariance, floor, start, min(999, seed + 1)),
         *((points.together(each, mine), k, covariance, floor, start, seed) for each in list(points.SETS)[:6]),
     )
-    ui.ahead(size_view.chosen, (*points.halved(name, mine), covariance, 1e-3))
-    ui.ahead(width_view.limited, (x, k, seed))
+    ui.prefetch(size_view.chosen, (*points.halved(name, mine), covariance, 1e-3))
+    ui.prefetch(width_view.limited, (x, k, seed))
     film = ui.film(len(halves), key="step", default=19, label="Half-step", seconds=0.35)
     now = halves[film.at]
     n = lens.undecided(halves)

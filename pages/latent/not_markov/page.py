@@ -57,7 +57,7 @@ with stage.rail:
     ui.caption(left_out or f"Counted in {COUNT:,} drawn symbols.")
 memory = lens.remember(model, history, drawn(name, law, shown, seed))
 others = [each for each in lens.CHAINS if each != name]
-ui.ahead(drawn, (name, law, shown, min(999, seed + 1)), *((each, "", "", seed) for each in others))
+ui.prefetch(drawn, (name, law, shown, min(999, seed + 1)), *((each, "", "", seed) for each in others))
 pasts = ["–", *(lens.spelled(history[-h:], "") for h in range(1, len(history) + 1))]
 symbols = [lens.SYMBOLS[s] for s in model.emission.probs.argmax(1).tolist()]
 

@@ -2,7 +2,7 @@
 
 from lab import ui
 from lab.lenses import latent, stock
-from lab.ui.controls.drawing import inked
+from lab.ui.controls.drawing import ink_code
 from lab.ui.models import shelves
 from modules.latent.vae import VAE
 from pages.latent.outliers import figures, lens
@@ -68,7 +68,7 @@ mine = lens.scores(ui.load(name), x, draws)
 own = {score: float(value) for score, value in mine.items()}
 of, start = judging(name, draws)
 with stage.picture:
-    found = ui.found(
+    found = ui.result(
         "Judge", start, key="judged", of=of, quick=True, soon=soon,
         show=lambda so_far: show_gauges(so_far, SHARES.index(0.05)),
         says="The film is there when all are judged.",
@@ -139,7 +139,7 @@ with stage.below:
         from pages.latent.outliers import lens
 
         model = weights.load({ui.spelled(name)})
-        x = ({inked(picture)} > 0.5).float().reshape(1, 64)
+        x = ({ink_code(picture)} > 0.5).float().reshape(1, 64)
         result = [float(value) for value in lens.scores(model, x, {draws}).values()]
         """,
         shows=[own[evidence], own[error]],

@@ -110,7 +110,7 @@ with stage.picture:
         if found is None:
             ui.wait("The picture is there when the sizes are fitted.")
     else:
-        found = ui.found(
+        found = ui.result(
             "Fit", lambda: lens.compared(data, kind, most), key="example", of=of, quick=True,
             show=lambda so_far: draw(so_far, len(so_far.rows)), says="The film is there when all are fitted.",
         )  # fmt: skip
@@ -154,7 +154,7 @@ with stage.below:
         veils=("sizes", "equation"),
     )  # fmt: skip
     if source == OWN:
-        if access.closed():
+        if access.is_closed():
             ui.caption("Saving a run is closed here.")
         elif ui.button("Save this size as a run", key="save"):
             folder = lens.save(data, kind, film.at + 1, found)

@@ -107,7 +107,7 @@ with stage.foot:
         ]
     )
 scores, (gap, error) = judged(name, seed), missed(name)
-ui.ahead(shown, (name, min(999, seed + 1)), *((each, seed) for each in ui.trained("latent", lens.fits)))
+ui.prefetch(shown, (name, min(999, seed + 1)), *((each, seed) for each in ui.trained("latent", lens.fits)))
 prior, posterior, real = (scores[n] for n in (*lens.SOURCES, "digits held out"))
 stage.equation(
     rf"\mathrm{{KL}}(q(z)\,\|\,p(z))={gap:.3f}\pm{error:.3f},\qquad "

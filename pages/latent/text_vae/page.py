@@ -170,7 +170,7 @@ def swapping() -> None:
     name, at = chosen()
     with stage.rail:
         x, said = line("Your line", A, "a")
-    found = ui.found(
+    found = ui.result(
         f"Measure the codes of {lens.SHOWN} lines", measured, key="measured", of=tuple(names),
         quick=True, says="What every model pays for its code, what the code saves, and where.",
     )  # fmt: skip
@@ -235,5 +235,5 @@ def swapping() -> None:
         ui.source(TextVAE.pixel_log_likelihood, lens.letter_costs, lens.swap, references=ROOM.references)
 
 
-ui.ahead(used, *((name,) for name in names))
+ui.prefetch(used, *((name,) for name in names))
 dict(zip(VIEWS, (walk, training, swapping), strict=True))[view]()

@@ -49,7 +49,7 @@ noise = lens.noise_of(model, code)[0]
 rebuilt = latent.decoded(model, code)[0]
 rows = [lens.walked(model, noise, level, seed) for level in range(2)]  # (25, 5, 8, 8) each
 change, distortion, kl = measured(name)
-ui.ahead(measured, *((each,) for each in ui.trained("latent", lens.fits)))
+ui.prefetch(measured, *((each,) for each in ui.trained("latent", lens.fits)))
 with stage.picture:
     left, right = ui.columns([1, 3])
     with left:

@@ -63,8 +63,8 @@ with stage.rail:
         width = ui.slider("σ of the right mode", 0.4, 2.0, 1.0, key="width", step=0.2)
         components = []
         told, places = separated(weight, width, side), lens.SEPARATIONS
-        ui.ahead(started, (lens.components_of(typed.named(OWN, 15, -7, 7)[0])[0],))
-        ui.ahead(
+        ui.prefetch(started, (lens.components_of(typed.named(OWN, 15, -7, 7)[0])[0],))
+        ui.prefetch(
             separated,
             *((each, width, side) for each in ui.near(weight, 0.1, 0.9, 0.1)),
             *((weight, each, side) for each in ui.near(width, 0.4, 2.0, 0.2)),
