@@ -48,7 +48,7 @@ def turn(secret: str, link: str, may: Callable[[], bool] = lambda: True) -> str:
         may: whether a new lecture may begin now.
 
     Raises:
-        NotOurs: the secret is too short, the link is no page of this dashboard, or the lecture one too many.
+        ForeignLink: the secret is too short, the link no page of this dashboard, or the lecture one too many.
     """
     if not SECRET.fullmatch(secret):
         raise short_links.ForeignLink("The secret of a lecture has 32 to 64 letters.")

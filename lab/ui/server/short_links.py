@@ -92,7 +92,7 @@ def save_link(link: str, may: Callable[[], bool] = lambda: True) -> str:
         may: whether a new one is kept now.
 
     Raises:
-        NotOurs: it is no page of this dashboard with its query, or one too many.
+        ForeignLink: it is no page of this dashboard with its query, or one too many.
     """
     link = check_link(link)
     name = base64.b32encode(hashlib.sha256(link.encode()).digest())[:8].decode().lower()
@@ -162,7 +162,7 @@ def check_link(link: str) -> str:
     """The link, if it names a page of this dashboard: a path without host, and perhaps a query.
 
     Raises:
-        NotOurs: it does not.
+        ForeignLink: it does not.
     """
     if len(link) > LONGEST:
         raise ForeignLink(f"A link has at most {LONGEST:,} bytes.")
@@ -223,7 +223,7 @@ async def read_body(request: Request, longest: int) -> str:
     """The text that a page of this dashboard posts.
 
     Raises:
-        NotOurs: another site does, or it is too long, or has letters beyond ASCII.
+        ForeignLink: another site does, or it is too long, or has letters beyond ASCII.
     """
     if not access.is_own_page(request.headers):
         raise ForeignLink("Only pages of this dashboard keep links here.", 403)
