@@ -65,7 +65,7 @@ GAN = row(
               "adversarial-divergences", "output"),
     D=Part("D", "The discriminator answers how real an example looks; it learns to tell x from x*.",
            "adversarial-optimal-discriminator"),
-    x=Part("x", "An example of the data, which D sees in turn with made ones.", "adversarial-judge", "input"),
+    x=Part("x", "An example of the data, which D sees beside generated ones.", "adversarial-judge", "input"),
 )  # fmt: skip
 
 VAE = row(

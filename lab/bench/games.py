@@ -4,9 +4,9 @@ One protocol for all: two layers of 128 units, Adam at 10⁻³ with β₁ = ½, 
 A mode is reached that has 20 of 2,500 samples within three deviations; quality is the share of all samples
 that are so near to some mode.
 
-Then generators of MNIST before the judges: 5,000 samples beside 5,000 training digits (as many of each
+Then metrics of generators of MNIST: 5,000 samples beside 5,000 training digits (as many of each
 class, where one is asked for), by the 64 means of the last maps of cnn-mnist (right of 99.4 % of the test
-digits); test digits before the same judges are the floor.
+digits); the metrics of test digits are the floor.
 """
 
 from collections import deque
@@ -110,7 +110,7 @@ def samples(model: Any, classes: Sequence[int], knobs: dict[str, Any], seed: int
     """
     generator = torch.Generator().manual_seed(seed)
     if getattr(model, "num_classes", 0):
-        parts = [(count, {"label": label}) for label, count in enumerate(classes) if count]
+        parts = [(count, {"y": y}) for y, count in enumerate(classes) if count]
     else:
         parts = [(len(part), {}) for part in torch.arange(sum(classes)).split(1000)]
     made = torch.cat([model.sample(count, generator=generator, **given, **knobs) for count, given in parts])

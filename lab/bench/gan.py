@@ -1,4 +1,4 @@
-"""A turn of each network against a plain loop over the same two networks, optimizers and batches."""
+"""An update of each network against a plain loop over the same two networks, optimizers and batches."""
 
 import copy
 from collections.abc import Callable
@@ -46,33 +46,33 @@ def adam(parameters: Any) -> torch.optim.Optimizer:
 
 
 def ours(model: BaseGAN, x: Tensor) -> Callable[[], None]:
-    """A batch as the models play it: each loss when its turn comes, lowered by its player alone."""
+    """A batch of updates as the models make them: each loss in its order, lowered by its player alone."""
     model = copy.deepcopy(model)
     players = model.players()
     optimizers = {name: adam(parameters) for name, parameters in players.items()}
 
     def batch() -> None:
-        for whose, loss in model.updates(x):
-            optimizers[whose].zero_grad()
-            loss.backward(inputs=players[whose])  # type: ignore[no-untyped-call]
-            optimizers[whose].step()
+        for player, loss in model.updates(x):
+            optimizers[player].zero_grad()
+            loss.backward(inputs=players[player])  # type: ignore[no-untyped-call]
+            optimizers[player].step()
 
     return batch
 
 
 def plain(model: BaseGAN, x: Tensor) -> Callable[[], None]:
     """The same written out, with the non-saturating loss."""
-    made, judge = copy.deepcopy(model.generator), copy.deepcopy(model.discriminator)
-    of_made, of_judge = adam(made.parameters()), adam(judge.parameters())
+    generator, discriminator = copy.deepcopy(model.generator), copy.deepcopy(model.discriminator)
+    g_optimizer, d_optimizer = adam(generator.parameters()), adam(discriminator.parameters())
 
     def batch() -> None:
         with torch.no_grad():
-            fake = made(torch.randn(len(x), model.latent_dim))
-        of_judge.zero_grad()
-        (F.softplus(-judge(x)).mean() + F.softplus(judge(fake)).mean()).backward()
-        of_judge.step()
-        of_made.zero_grad()
-        F.softplus(-judge(made(torch.randn(len(x), model.latent_dim)))).mean().backward()
-        of_made.step()
+            fake = generator(torch.randn(len(x), model.latent_dim))
+        d_optimizer.zero_grad()
+        (F.softplus(-discriminator(x)).mean() + F.softplus(discriminator(fake)).mean()).backward()
+        d_optimizer.step()
+        g_optimizer.zero_grad()
+        F.softplus(-discriminator(generator(torch.randn(len(x), model.latent_dim)))).mean().backward()
+        g_optimizer.step()
 
     return batch

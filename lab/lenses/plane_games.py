@@ -1,4 +1,4 @@
-"""A look at a game on points of the plane: what is made, how D judges the plane, and where it sends points.
+"""A look at a GAN of points of the plane: what G generates, D's output, and where it sends points.
 
     an arrow at x* = g(z):  −∂/∂x* of G's loss, what its next turn would have of this example
 

@@ -1,4 +1,4 @@
-"""Pictures of digits before judges, by the features of a classifier.
+"""Metrics of pictures of digits, by the features of a classifier.
 
     inception score   exp(H(p̄) − mean H(p(y|x)))           features: class probabilities
     Fréchet distance  ‖Δμ‖² + tr(S₁ + S₂ − 2 (S₁S₂)^½)      features: the 64 means of the last feature maps
@@ -30,14 +30,14 @@ from modules.convolution.classifier import Classifier
 
 REAL, REAL_MNIST = "held-out digits", "held-out MNIST digits"
 NETWORK = "cnn-digits"
-DRAWN = 500  # pictures before the judges
+DRAWN = 500  # pictures that are measured
 CUT = Digits.cut  # ink above it is black
 MOST = 10  # neighbours that a ball reaches to
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judges say of N pictures.
+    """Metrics of N pictures.
 
     Attributes:
         score: inception score, 1 to 10. frechet: distance from training digits.
@@ -111,7 +111,7 @@ def look(network: Classifier, pictures: Tensor) -> tuple[Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Known:
-    """Training digits as the judges see them: features (R, 64), and radii (MOST, R) of balls around them."""
+    """Training digits by the classifier: features (R, 64), and radii (MOST, R) of balls around them."""
 
     features: Tensor
     radii: Tensor
@@ -125,7 +125,7 @@ def known(network: Classifier, reference: Tensor) -> Known:
 
 @dataclass(frozen=True)
 class Pool:
-    """Pictures (P, S, S) of which several sets are judged: what two of them share is computed once.
+    """Pictures (P, S, S) of which several sets are measured: what two of them share is computed once.
 
     Attributes:
         probabilities, features: (P, ·), as the network says. same: (P,) equal where pictures are.
@@ -141,14 +141,14 @@ class Pool:
 
 
 def pool(network: Classifier, given: Known, pictures: Tensor) -> Pool:
-    """Before any of them is judged."""
+    """What all sets share, computed before any of them is measured."""
     probabilities, features = look(network, pictures)
     _, same = pictures.flatten(1).unique(dim=0, return_inverse=True)
     apart, far = metrics.distances(features, features), metrics.distances(given.features, features)
     return Pool(given, probabilities, features, same, apart, far)
 
 
-def judge_all(given: Pool, rows: Tensor, most: int = MOST) -> list[Verdict]:
+def evaluate_all(given: Pool, rows: Tensor, most: int = MOST) -> list[Verdict]:
     """The verdicts on the pictures at `rows` (N,) of a pool, by balls to the 1st … `most`-th neighbour."""
     probabilities, features, far = given.probabilities[rows], given.features[rows], given.far[:, rows]
     precision = metrics.share_within(far.T, given.known.radii[:most])
@@ -163,7 +163,7 @@ def judge_all(given: Pool, rows: Tensor, most: int = MOST) -> list[Verdict]:
     ]
 
 
-def judge(network: Classifier, reference: Tensor | Known, pictures: Tensor, k: int) -> Verdict:
+def evaluate(network: Classifier, reference: Tensor | Known, pictures: Tensor, k: int) -> Verdict:
     """`pictures` beside training digits."""
     given = reference if isinstance(reference, Known) else known(network, reference)
-    return judge_all(pool(network, given, pictures), torch.arange(len(pictures)), k)[-1]
+    return evaluate_all(pool(network, given, pictures), torch.arange(len(pictures)), k)[-1]

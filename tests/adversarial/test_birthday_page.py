@@ -1,4 +1,4 @@
-"""The birthday test: the curves are those of the judges, and what the scenes say is so."""
+"""The birthday test: the curves are those of the metrics, and what the scenes say is so."""
 
 from functools import cache
 

@@ -57,7 +57,7 @@ def test_the_page_shows_the_way_of_the_picture() -> None:
 def test_a_trip_is_both_generators_in_turn(way: str) -> None:
     model, x = models()[room.NO_CYCLE], digit("3")
     found = lens.trip(model, x, way)
-    first, second, judge = (
+    first, second, discriminator = (
         (model.a_to_b, model.b_to_a, model.discriminator_b)
         if way == room.OUTLINES
         else (model.b_to_a, model.a_to_b, model.discriminator_a)
@@ -66,7 +66,7 @@ def test_a_trip_is_both_generators_in_turn(way: str) -> None:
         made = first(2 * found.source[None, None] - 1)
         torch.testing.assert_close(found.made, (made[0, 0] + 1) / 2)
         torch.testing.assert_close(found.around, (second(made)[0, 0] + 1) / 2)
-        torch.testing.assert_close(found.verdict, judge(made)[0, 0], atol=1e-5, rtol=1e-4)
+        torch.testing.assert_close(found.verdict, discriminator(made)[0, 0], atol=1e-5, rtol=1e-4)
     assert found.cycle == pytest.approx(float((found.around - found.source).abs().mean()))
 
 

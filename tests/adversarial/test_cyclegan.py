@@ -92,8 +92,11 @@ def test_discriminators_learn_squares_and_each_its_own_domain() -> None:
     model = small().eval()
     fake_a, fake_b = model.b_to_a(B).detach(), model.a_to_b(A).detach()
     parts = [
-        ((judge(real) - 1) ** 2).mean() / 2 + (judge(fake) ** 2).mean() / 2
-        for judge, real, fake in ((model.discriminator_a, A, fake_a), (model.discriminator_b, B, fake_b))
+        ((d(real) - 1) ** 2).mean() / 2 + (d(fake) ** 2).mean() / 2
+        for d, real, fake in (
+            (model.discriminator_a, A, fake_a),
+            (model.discriminator_b, B, fake_b),
+        )
     ]
     torch.testing.assert_close(model.d_loss(A, B, fake_a, fake_b), sum(parts))
 

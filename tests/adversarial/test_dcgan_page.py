@@ -59,7 +59,7 @@ def test_the_last_block_is_the_picture_and_ds_is_its_answer() -> None:
     z = model().noise(1, torch.Generator().manual_seed(3))
     with torch.no_grad():
         x = model().ema_generator()(z)
-        f = model().judge(x)
+        f = model().discriminate(x)
     made, judge = (lens.look(model(), who, 3) for who in (MADE, JUDGING))
     ink = (x[0, 0] - x.min()) / (x.max() - x.min())
     for look, at in ((made, -1), (judge, 0)):

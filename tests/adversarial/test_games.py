@@ -227,8 +227,8 @@ def count(network: nn.Module, dims: int = 0) -> int:
 def test_the_networks_of_the_paper_have_their_sizes() -> None:
     channels = [1024, 512, 256, 128]
     made = conv_generator(100, (3, 64, 64), channels, bias=False)
-    judge = ConvDiscriminator((3, 64, 64), channels[::-1], bias=False)
-    assert count(made) == 12_658_432 and count(judge) == 11_036_160
+    discriminator = ConvDiscriminator((3, 64, 64), channels[::-1], bias=False)
+    assert count(made) == 12_658_432 and count(discriminator) == 11_036_160
     assert made[0].weight.numel() == 1_638_400 and count(made, 4) == 11_016_192
     assert conv_generator(100, (3, 64, 64), channels)[0].bias.numel() == 16_384
     five = conv_generator(100, (3, 64, 64), channels, kernel=5, bias=False)
@@ -240,7 +240,7 @@ def test_the_networks_of_the_paper_have_their_sizes() -> None:
         if isinstance(layer, nn.Unflatten | nn.ConvTranspose2d):
             sides.append(tuple(h.shape[1:]))
     assert sides == [(1024, 4, 4), (512, 8, 8), (256, 16, 16), (128, 32, 32), (3, 64, 64)]
-    assert h.abs().max() <= 1 and judge.eval().maps(h).shape == (2, 1, 1, 1)
+    assert h.abs().max() <= 1 and discriminator.eval().maps(h).shape == (2, 1, 1, 1)
     assert five.eval()(torch.rand(2, 100)).shape == (2, 3, 64, 64)
 
 
@@ -257,17 +257,17 @@ def test_odd_sides_are_halved_upwards() -> None:
     assert halved_sides((1, 28, 20), 3) == [(28, 20), (14, 10), (7, 5), (4, 3)]
     for shape in ((1, 28, 28), (2, 7, 10), (1, 5, 5)):
         for strided in (True, False):
-            made, judge = (
+            made, discriminator = (
                 conv_generator(3, shape, [4, 3], strided=strided),
                 ConvDiscriminator(shape, [3, 4], strided=strided),
             )
             x = made.eval()(torch.zeros(2, 3))
-            assert x.shape == (2, *shape) and judge(x).shape == (2,)
-            blank = judge.eval()(torch.zeros(1, *shape))
+            assert x.shape == (2, *shape) and discriminator(x).shape == (2,)
+            blank = discriminator.eval()(torch.zeros(1, *shape))
             for corner in ((0, 0), (-1, -1)):  # D sees all of it
                 dot = torch.zeros(1, *shape)
                 dot[0, 0, *corner] = 5.0
-                assert not torch.equal(judge(dot), blank)
+                assert not torch.equal(discriminator(dot), blank)
     with pytest.raises(ValueError, match="5 × 5 pixels cannot be halved 4 times"):
         conv_generator(3, (1, 5, 5), [2] * 4)
 

@@ -24,14 +24,14 @@ def bench():
         verdicts.digits("train"),
         verdicts.digits("held out"),
     )
-    return network, known, real, verdicts.judge(network, known, real, 3)
+    return network, known, real, verdicts.evaluate(network, known, real, 3)
 
 
 def test_the_floor(bench) -> None:
     network, known, real, floor = bench
     assert real.shape == known.shape == (500, 8, 8) and set(real.unique().tolist()) == {0.0, 1.0}
     assert 0.8 < floor.precision < 0.95 and 0.8 < floor.recall < 0.95 and floor.frechet < 0.6
-    same = verdicts.judge(network, known, known, 3)
+    same = verdicts.evaluate(network, known, known, 3)
     assert same.precision == same.recall == 1 and same.frechet == pytest.approx(0, abs=1e-6)
     assert lens.accuracy(network) > 0.9  # on pictures of a form that it was not trained on
 
@@ -49,7 +49,7 @@ def large() -> Iterator[list[Bench]]:
             verdicts.labelled.cache_clear()
             known = verdicts.known(network, verdicts.digits("train", 28))
             real = verdicts.digits("held out", 28)
-            found.append((network, known, real, verdicts.judge(network, known, real, 3)))
+            found.append((network, known, real, verdicts.evaluate(network, known, real, 3)))
     verdicts.labelled.cache_clear()
     yield found
 
@@ -81,7 +81,7 @@ def test_dcgan_reaches_the_recall_of_held_out_digits(large: list[Bench], seed: i
     if not stock.has_mnist():
         pytest.skip("the files of MNIST are not here")
     network, known, _, floor = large[0]
-    made = verdicts.judge(network, known, verdicts.drawn_by("dcgan-mnist", seed), 3)
+    made = verdicts.evaluate(network, known, verdicts.drawn_by("dcgan-mnist", seed), 3)
     assert abs(made.recall - floor.recall) < 0.05 and made.precision < floor.precision - 0.02
 
 
@@ -98,7 +98,7 @@ def test_what_each_judge_sees(bench, change: str) -> None:
     """Recall sees missing classes, precision junk; of copies the Fréchet distance tells."""
     network, known, real, floor = bench
     share = 0.9 if change == "copies" else 0.5
-    now = verdicts.judge(network, known, lens.changed(network, real, change, share, 0), 3)
+    now = verdicts.evaluate(network, known, lens.changed(network, real, change, share, 0), 3)
     assert now.frechet > 3 * floor.frechet
     if change == "classes missing":
         assert floor.recall - now.recall > 0.2 > abs(floor.precision - now.precision) * 2
@@ -117,7 +117,7 @@ def test_the_inception_score_reads_probabilities_and_the_distance_features(bench
     with torch.no_grad():
         for parameter in unsure.layers[-1].parameters():
             parameter.mul_(0.05)
-    now = verdicts.judge(unsure, known, real, 3)
+    now = verdicts.evaluate(unsure, known, real, 3)
     assert now.score < floor.score - 3
     assert (now.frechet, now.precision, now.recall) == (floor.frechet, floor.precision, floor.recall)
 
@@ -129,7 +129,7 @@ def test_a_story_says_what_the_judges_say_one_by_one(bench, change: str) -> None
     told = lens.story(network, verdicts.known(network, reference), real, change, 3)
     for at, k in ((2, 1), (9, 3), (5, verdicts.MOST)):
         pictures = lens.changed(network, real, change, SHARES[at], 3)
-        one, said = verdicts.judge(network, reference, pictures, k), told.said[k - 1][at]
+        one, said = verdicts.evaluate(network, reference, pictures, k), told.said[k - 1][at]
         assert torch.equal(told.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
         assert torch.equal(one.classes, said.classes)
         for measure in ("score", "frechet", "precision", "recall", "repeated"):
@@ -149,7 +149,7 @@ def test_the_room_judges_as_all_judges_do(bench) -> None:
     assert lens.said(network, REAL, None, 0)[2].frechet == pytest.approx(floor.frechet)
     name = "made-digits"
     made = lens.said(network, weights.load(name), weights.read_card(ZOO / name), 0)
-    alone = verdicts.judge(network, lens.known(network), verdicts.drawn_by(name, 0), 3)
+    alone = verdicts.evaluate(network, lens.known(network), verdicts.drawn_by(name, 0), 3)
     assert made[2].frechet == pytest.approx(alone.frechet) and made[2].recall == pytest.approx(alone.recall)
 
 
@@ -166,7 +166,7 @@ def test_forms_of_digits() -> None:
 def test_the_page() -> None:
     page = open_page("adversarial/judge", model="made-digits")
     network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
-    now = verdicts.judge(network, known, verdicts.drawn_by("made-digits", 0), 3)
+    now = verdicts.evaluate(network, known, verdicts.drawn_by("made-digits", 0), 3)
     assert f"precision {now.precision:.2f}, recall {now.recall:.2f}" in film(page, "share")["captions"][0]
     assert len(film(page, "share")["captions"]) == len(SHARES)
 

@@ -1,4 +1,4 @@
-"""Generators before the judges of `lab bench games`: what is drawn of them."""
+"""Samples that `lab bench games` measures."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ class Named:
 
     num_classes = 3
 
-    def sample(self, n: int, label: int, generator: torch.Generator) -> Tensor:
-        return torch.full((n, 1, 28, 28), float(label))
+    def sample(self, n: int, y: int, generator: torch.Generator) -> Tensor:
+        return torch.full((n, 1, 28, 28), float(y))
 
 
 class Framed:

@@ -77,14 +77,14 @@ def test_the_gradients_written_out_are_those_of_autograd() -> None:
     """Also of cells against the examples themselves: the loss of both is nearly the same."""
     pair, generator = lens.hills(4.5), torch.Generator().manual_seed(0)
     real, made = (pair.sample(w, lens.EXAMPLES, generator) for w in (pair.data_weight, pair.weight))
-    judge = seeded(lambda: Discriminator(1, [7, 7], pack=1, minibatch_std=False, energy=False), 1)
+    discriminator = seeded(lambda: Discriminator(1, [7, 7], pack=1, minibatch_std=False, energy=False), 1)
     places, p, q = lens.counted(real, made)
     assert float(p.sum()) == pytest.approx(1) == pytest.approx(float(q.sum()))
-    loss = lens.value(p, q, judge(places))
+    loss = lens.value(p, q, discriminator(places))
     loss.backward()
-    theta = list(judge.parameters())
+    theta = list(discriminator.parameters())
     for parameter, slope in zip(theta, lens.gradients(theta, places, p, q), strict=True):
         torch.testing.assert_close(slope, parameter.grad)
     with torch.no_grad():
-        exact = Saturating().discriminator(judge(real), judge(made))
+        exact = Saturating().discriminator(discriminator(real), discriminator(made))
     assert float(exact) == pytest.approx(loss.item(), rel=1e-3)

@@ -97,7 +97,7 @@ def test_the_page_of_mnist_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_page() -> None:
     page = finish(open_page("adversarial/property_table", family="VAE", criterion="quality"))
     network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
-    said = verdicts.judge(network, known, verdicts.drawn_by(room.MODELS["VAE"], 0), 3)
+    said = verdicts.evaluate(network, known, verdicts.drawn_by(room.MODELS["VAE"], 0), 3)
     assert any(f"VAE, quality: Precision {said.precision:.3f}" in caption.value for caption in page.caption)
     heat = component(page, "figure-table")[0]["figure"]["data"][0]
     assert heat["text"][1][1] == f"{said.precision:.2f}"

@@ -49,7 +49,7 @@ def test_crossed_styles_make_the_pictures_of_the_model() -> None:
         found = lens.crossed(model(), first, second, crossing)
         assert found.shape == (3, 4, 16, 16)
         for r, c in ((0, 0), (2, 1), (1, 3)):
-            one = model().mixed(first[r : r + 1], second[c : c + 1], crossing)
+            one = model().mix_styles(first[r : r + 1], second[c : c + 1], crossing)
             torch.testing.assert_close(found[r, c], model().pictures(one)[0, 0], atol=1e-5, rtol=0)
 
 

@@ -106,7 +106,7 @@ def test_d_judges_as_it_was_trained_and_is_left_as_it_was() -> None:
     c = torch.stack([outline(digit(name)) for name in "0123"])[:, None]
     with torch.no_grad():
         x = game.translate(c)  # type: ignore[operator]
-        expected = game.train().judge(2 * c - 1, 2 * x - 1).sigmoid()  # type: ignore[operator]
+        expected = game.train().discriminate(2 * c - 1, 2 * x - 1).sigmoid()  # type: ignore[operator]
     game.load_state_dict(before)
     torch.testing.assert_close(lens.verdicts(game.eval(), c, x), expected)  # type: ignore[arg-type]
     assert all(torch.equal(value, before[key]) for key, value in game.state_dict().items())

@@ -39,9 +39,9 @@ def test_the_networks_of_the_paper_have_their_sizes() -> None:
     """GA-O21, GA-O22: U-Net of 256 pixels, and D of 70 × 70 patches."""
     with torch.device("meta"):
         unet = UNetGenerator(3, 3, (64, 128, 256, 512, 512, 512, 512, 512))
-        judge = patch_discriminator(6, 64, 3)
+        discriminator = patch_discriminator(6, 64, 3)
         assert unet.train()(torch.zeros(1, 3, 512, 512)).shape == (1, 3, 512, 512)
-    assert weights(unet) == 54_413_955 and weights(judge) == 2_768_705
+    assert weights(unet) == 54_413_955 and weights(discriminator) == 2_768_705
 
 
 @pytest.mark.parametrize(("halvings", "sees"), [(0, 1), (1, 16), (2, 34), (3, 70), (4, 142), (5, 286)])
@@ -55,9 +55,9 @@ def test_a_patch_is_as_large_as_its_formula_says(halvings: int, sees: int) -> No
 @pytest.mark.parametrize(("halvings", "sees"), [(0, 1), (1, 16), (2, 34), (3, 70)])
 def test_the_gradient_of_one_logit_reaches_its_patch_alone(halvings: int, sees: int) -> None:
     torch.manual_seed(0)
-    judge = patch_discriminator(2, 2, halvings).double().eval()
+    discriminator = patch_discriminator(2, 2, halvings).double().eval()
     x = torch.randn(1, 2, 128, 128, dtype=torch.float64, requires_grad=True)
-    f = judge(x)
+    f = discriminator(x)
     f[0, 0, f.shape[2] // 2, f.shape[3] // 2].backward()
     assert x.grad is not None
     rows, columns = (x.grad[0].abs().sum(0).sum(1 - d).nonzero().flatten() for d in (0, 1))

@@ -25,10 +25,10 @@ def played(turns: int, steps: int, width: int = 128, noise: float = 0.0, seed: i
 def test_norms_are_those_of_two_gaussians(d: float, sat: float, ns: float) -> None:
     """A shifted Gaussian against the best D, a logistic regression: quantiles of z stand for its law."""
     generator = Shift(0.0).double()
-    judge = Logistic(-d * d / 2, d).double()  # real examples d to the right: f = d (x − d/2)
+    d_net = Logistic(-d * d / 2, d).double()  # real examples d to the right: f = d (x − d/2)
     q = (torch.arange(200_000, dtype=torch.float64) + 0.5) / 200_000
     z = 2**0.5 * torch.erfinv(2 * q - 1)[:, None]
-    found = {name: lens.gradient_norm(generator, judge, loss, z) for name, loss in lens.LOSSES.items()}
+    found = {name: lens.gradient_norm(generator, d_net, loss, z) for name, loss in lens.LOSSES.items()}
     assert found["saturating"] == pytest.approx(sat, rel=2e-3)
     assert found["non-saturating"] == pytest.approx(ns, rel=2e-3)
     assert found["critic"] == pytest.approx(d)  # the slope of f
@@ -37,10 +37,10 @@ def test_norms_are_those_of_two_gaussians(d: float, sat: float, ns: float) -> No
 def test_noise_makes_the_near_row_of_a_far_one() -> None:
     """Oracle GA-O11: two points at a distance of 4.5 with noise of 4.5 are Gaussians at a distance of 1."""
     generator, s = Shift(0.0).double(), 4.5
-    judge = Logistic(-0.5, 1 / s).double()  # f = (x/s) − ½ is the best D of N(0, s²) and N(s, s²)
+    d_net = Logistic(-0.5, 1 / s).double()  # f = (x/s) − ½ is the best D of N(0, s²) and N(s, s²)
     q = (torch.arange(100_000, dtype=torch.float64) + 0.5) / 100_000
     blur = s * 2**0.5 * torch.erfinv(2 * q - 1)[:, None]
-    norm = lens.gradient_norm(generator, judge, lens.LOSSES["saturating"], torch.zeros_like(blur), blur)
+    norm = lens.gradient_norm(generator, d_net, lens.LOSSES["saturating"], torch.zeros_like(blur), blur)
     assert norm == pytest.approx(0.397973 / s, rel=1e-3)
 
 

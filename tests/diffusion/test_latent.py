@@ -117,7 +117,7 @@ def test_diffusion_replaces_a_prior_that_does_not_fit() -> None:
     with torch.no_grad():
         prior = made.autoencoder.decode(noise)
     before, after = (
-        verdicts.judge(network, known, verdicts.black_and_white({"data": {}}, x), 3)  # type: ignore[arg-type]
+        verdicts.evaluate(network, known, verdicts.black_and_white({"data": {}}, x), 3)  # type: ignore[arg-type]
         for x in (prior, made.sample(500, steps=20, generator=torch.Generator().manual_seed(0)))
     )
     assert after.frechet < 0.5 * before.frechet

@@ -132,15 +132,15 @@ class Look:
 def look(game: DCGAN | None, player: str, seed: int) -> Look:
     """The layers of a player; without a game those of the text's figure."""
     if game is None:
-        made, judge = printed()
+        generator, discriminator = printed()
         z = torch.zeros(1, 100, device="meta")
         k = 100
         shape: tuple[int, ...] = (3, 64, 64)
     else:
-        made, judge = game.ema_generator(), game.discriminator  # type: ignore[assignment]
+        generator, discriminator = game.ema_generator(), game.discriminator  # type: ignore[assignment]
         z = game.noise(1, torch.Generator().manual_seed(seed))
         k, shape = game.latent_dim, game.event_shape
-    network, x = (made, z) if player == MADE else (judge, made(z))
+    network, x = (generator, z) if player == MADE else (discriminator, generator(z))
     said = rows(network, x)
     total = sum(row.parameters for row in said)
     plain = connected(k, shape, len(said), total) if player == MADE else None

@@ -59,13 +59,13 @@ class Fade:
 def fade(game: ProgressiveGAN, seed: int, side: int) -> Fade:
     """A trained game's fade to pictures of this side, at draws of one seed."""
     z = game.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, judge, level = game.ema_generator(), game.discriminator, sides(game).index(side)
-    small = at(made, level - 1, 1.0)(z)
-    old, new = at(made, level, 0.0).ways(z)  # all that lies between is made of these two
+    generator, discriminator, level = game.ema_generator(), game.discriminator, sides(game).index(side)
+    small = at(generator, level - 1, 1.0)(z)
+    old, new = at(generator, level, 0.0).old_and_new(z)  # all that lies between is made of these two
     grown = [fading(old, new, alpha).tanh() for alpha in ALPHAS]
-    before, after = at(judge, level - 1, 1.0)(small), at(judge, level, 0.0)(up(small))
+    before, after = at(discriminator, level - 1, 1.0)(small), at(discriminator, level, 0.0)(up(small))
     same = float((grown[0] - up(small)).abs().max()), float((after - before).abs().max())
-    ends = at(made, level, 0.0).double().ways(z[:1].double())
+    ends = at(generator, level, 0.0).double().old_and_new(z[:1].double())
     ways = tuple(middle(x[0, 0]) for x in ends)
     small = inked(small)
     pictures = [inked(x) for x in grown]

@@ -56,7 +56,7 @@ def through(game: ProgressiveGAN, seed: int) -> Levels:
     made, last = game.ema_generator(), game.levels - 1
     seen = [inked(at(made, 0, 1.0)(z))]
     for level in range(1, last + 1):
-        old, new = at(made, level, 0.0).ways(z)  # a fade is made of these two
+        old, new = at(made, level, 0.0).old_and_new(z)  # a fade is made of these two
         seen += [inked(fading(old, new, (part + 1) / PARTS).tanh()) for part in range(PARTS)]
     finished = seen[-1]
     side, spaces = finished.shape[-1], places(game.levels)

@@ -1,4 +1,4 @@
-"""Generators of digits before the same judges, and what each judge does not see: their pictures are
+"""Generators of digits by the same metrics, and what each metric does not see: their pictures are
 spoiled more and more, by classes that go missing, by junk, by copies.
 
 Shapes: pictures (N, S, S) of 0 and 1, S = 8 or 28.
@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import generated, verdicts
-from lab.lenses.verdicts import Known, Verdict, judge_all, look, pool
+from lab.lenses.verdicts import Known, Verdict, evaluate_all, look, pool
 from modules.convolution.classifier import Classifier
 from pages.adversarial.judge.room import JUNK, MISSING, NOTHING, SHARES
 
@@ -105,9 +105,9 @@ def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed
     labels = seen.probabilities[: len(pictures)].argmax(1)
     rows = [spoiled(labels, change, share, seed) for share in SHARES]
     if change == NOTHING:
-        said = [judge_all(seen, rows[0])] * len(SHARES)
+        said = [evaluate_all(seen, rows[0])] * len(SHARES)
     else:
-        said = [judge_all(seen, some) for some in rows]
+        said = [evaluate_all(seen, some) for some in rows]
     sheets = [whole[some[torch.arange(SHEET) % len(some)]] for some in rows]
     return Story(sheets, [list(by_share) for by_share in zip(*said, strict=True)])
 
@@ -117,7 +117,7 @@ def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed
 
 @dataclass(frozen=True, eq=False)
 class Drawn:
-    """Pictures (N, S, S) of a generator, and who judges them."""
+    """Pictures (N, S, S) of a generator, and the classifier whose features measure them."""
 
     network: Classifier
     known: Known
@@ -126,7 +126,7 @@ class Drawn:
 
 @lru_cache(maxsize=2)
 def known(network: Classifier) -> Known:
-    """Training digits as the judges know them."""
+    """Training digits as the metrics know them."""
     return verdicts.known(network, verdicts.digits("train", verdicts.side_of(network)))
 
 

@@ -105,7 +105,7 @@ with stage.below:
         network = weights.load({now.network!r})
         pictures = verdicts.drawn_by({source}, {now.seed})
         pictures = lens.changed(network, pictures, {now.change!r}, {film.value!r}, {now.seed})
-        said = verdicts.judge(network, verdicts.digits("train", {side}), pictures, {now.k})
+        said = verdicts.evaluate(network, verdicts.digits("train", {side}), pictures, {now.k})
         result = [said.precision, said.recall, said.frechet, said.score]
         """,
         shows=[one.precision, one.recall, one.frechet, one.score],

@@ -1,4 +1,4 @@
-"""What the page of the judges says of a story."""
+"""Sentences on a story."""
 
 from lab.lenses import verdicts
 from pages.adversarial.judge.room import COPIES, JUNK, MISSING, NOTHING, SHARES

@@ -1,6 +1,6 @@
 """The space of a generator: a plane through two draws, the ways between them, and draws cut off at τ.
 
-Precision and recall are those of the judge's room: 500 pictures made black and white beside 500 training
+Precision and recall are those of the room Judge: 500 pictures made black and white beside 500 training
 digits, by the features of cnn-digits.
 
 Shapes: z (K,), walks (2, S, K), pictures (..., H, W).
@@ -125,7 +125,7 @@ class Cut:
     """Draws cut off at one τ.
 
     Attributes:
-        pictures: (SHEET, 8, 8). verdict: of the judge. drawn: numbers drawn for 500 · K that were kept.
+        pictures: (SHEET, 8, 8). verdict: their metrics. drawn: numbers drawn for 500 · K that were kept.
         vectors: whole vectors that were kept of MOST.
     """
 
@@ -138,18 +138,18 @@ class Cut:
 
 @torch.no_grad()
 def cut(model: Any, network: Any, reference: Tensor | verdicts.Known, tau: float, seed: int) -> Cut:
-    """What the judge says of draws cut off at τ."""
+    """Metrics of draws cut off at τ."""
     generator = torch.Generator().manual_seed(seed)
     draw = truncation.truncated_normal(verdicts.DRAWN, model.latent_dim, tau, generator)
     x = latent.decoded(model, draw.z)
     whole = truncation.rejection_sample(verdicts.DRAWN, model.latent_dim, tau, MOST, generator)
-    verdict = verdicts.judge(network, reference, (x > verdicts.CUT).float(), 3)
+    verdict = verdicts.evaluate(network, reference, (x > verdicts.CUT).float(), 3)
     return Cut(tau, x[:SHEET], verdict, draw.num_draws, len(whole.z))
 
 
 def floor(network: Any) -> verdicts.Verdict:
-    """What the judge says of held-out digits."""
-    return verdicts.judge(network, verdicts.digits("train"), verdicts.digits("held out"), 3)
+    """Metrics of held-out digits."""
+    return verdicts.evaluate(network, verdicts.digits("train"), verdicts.digits("held out"), 3)
 
 
 def cuts(judged: Any, network: Any, seed: int) -> Iterator[tuple[float, list[Cut]]]:

@@ -58,7 +58,7 @@ else:
     floor = ui.compute(lens.floor, now)
 
     def draw(seen: list[lens.Cut], film: ui.Film | None = None) -> None:
-        """The pictures where the film stands, and what the judge says of all."""
+        """The pictures where the film stands, and the metrics of all."""
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(figures.sheet(seen), key="sheet", share=1.0, film=film,

@@ -145,15 +145,15 @@ def train(pair: Pair, x: Tensor, hidden: int, rate: float, seed: int) -> Tensor:
     places, p, q = counted(
         pair.sample(pair.data_weight, EXAMPLES, generator), pair.sample(pair.weight, EXAMPLES, generator)
     )
-    judge = seeded(
+    discriminator = seeded(
         lambda: Discriminator(1, [hidden, hidden], pack=1, minibatch_std=False, energy=False), seed
     )
-    optimizer = torch.optim.Adam(judge.parameters(), lr=rate, fused=True)
-    theta, seen = list(judge.parameters()), []
+    optimizer = torch.optim.Adam(discriminator.parameters(), lr=rate, fused=True)
+    theta, seen = list(discriminator.parameters()), []
     for step in range(FRAMES[-1] + 1):
         if step in FRAMES:
             with torch.no_grad():
-                seen.append(judge(x.float()[:, None]).double())
+                seen.append(discriminator(x.float()[:, None]).double())
         for parameter, slope in zip(theta, gradients(theta, places, p, q), strict=True):
             parameter.grad = slope
         optimizer.step()

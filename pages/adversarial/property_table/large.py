@@ -23,17 +23,17 @@ NUMBERS = ("work", "precision", "recall", "jump", "likelihood")
 
 @dataclass(frozen=True)
 class Reached:
-    """What test digits reach before the judges."""
+    """Metrics of test digits."""
 
     precision: float
     recall: float
 
 
 def record() -> None:
-    """Draw and judge all models anew."""
+    """Sample from all models and measure them anew."""
     network: Any = weights.load(NETWORK)
     known = verdicts.known(network, digits("train"))
-    real = verdicts.judge(network, known, digits("test"), 3)
+    real = verdicts.evaluate(network, known, digits("test"), 3)
     rows = [measured(name, network, known) for name in LARGE.values()]
     kept = [[row.work, row.precision, row.recall, math.nan if row.jump is None else row.jump,
              LIKELIHOODS.index(row.likelihood)] for row in rows]  # fmt: skip
@@ -48,7 +48,7 @@ def measured(name: str, network: Classifier, known: verdicts.Known) -> Measured:
     model = weights.load(name)
     *_, (_, x) = generated.drawn(model, verdicts.DRAWN, 0)
     ink = generated.ink(weights.read_card(ZOO / name), x)
-    return measure(model, verdicts.judge(network, known, black_and_white(ink), 3), ink)
+    return measure(model, verdicts.evaluate(network, known, black_and_white(ink), 3), ink)
 
 
 def digits(split: Literal["train", "test"]) -> Tensor:

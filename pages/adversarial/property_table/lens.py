@@ -1,7 +1,7 @@
 """Six promises of five families, each measured on a trained model of small digits.
 
     fast          multiplications and additions of one sample, beside those of the GAN
-    quality       precision, coverage: recall, as the judges have them, beside held-out digits
+    quality       precision, coverage: recall, as the room Judge has them, beside held-out digits
     smooth        the longest step on the way between two samples, beside the mean one, in pixels
     likelihood    log_prob, or elbo, or a denoiser whose probability-flow ODE has a log p of its own
 
@@ -61,7 +61,7 @@ class Measured:
 
     Attributes:
         work: multiplications and additions of one sample.
-        precision, recall: of the judges.
+        precision, recall: of the samples.
         jump: longest step between two samples over the mean one; None without a latent space.
         likelihood: "exact", "by ODE", "bound" or "none".
         samples: (SHOWN, H, W), ink from 0 to 1.
@@ -90,7 +90,7 @@ def measuring(
     known = verdicts.known(network, verdicts.digits("train"))
 
     def verdict(pictures: Tensor) -> Verdict:
-        return verdicts.judge(network, known, pictures, 3)
+        return verdicts.evaluate(network, known, pictures, 3)
 
     floor, found = verdict(verdicts.drawn_by(verdicts.REAL, 0)), list[Measured]()
     for name, model in models.items():

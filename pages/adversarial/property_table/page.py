@@ -85,7 +85,7 @@ with stage.below:
         name = {MODELS[now.family]!r}
         network = weights.load(verdicts.NETWORK)
         drawn = verdicts.drawn_by(name, 0)
-        verdict = verdicts.judge(network, verdicts.digits("train"), drawn, 3)
+        verdict = verdicts.evaluate(network, verdicts.digits("train"), drawn, 3)
         found = lens.measure(weights.load(name), verdict, drawn)
         result = [found.work, found.precision, found.recall]
         """

@@ -1,4 +1,4 @@
-"""The line with both kinds of examples and the judge's curve; θ by round."""
+"""The line with both kinds of examples and the discriminator's curve; θ by round."""
 
 from typing import Any
 

@@ -55,12 +55,12 @@ def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int) -> 
     others = torch.stack([x for _, x in drawing.examples(SIDE)])[:, None]
     truths = hatched(digit.expand(PHASES, 1, SIDE, SIDE), torch.arange(PHASES) / PHASES)
     real = gradient_energy(truths).mean()
-    maker = game if judged == GAME else alone
+    network = game if judged == GAME else alone
     if judged == TRUE:
         company = hatched(others, torch.arange(len(others)) / len(others))
         picture = truths[at : at + 1]
     else:
-        company, picture = maker.translate(outline(others)), made[judged]
+        company, picture = network.translate(outline(others)), made[judged]
     return Look(
         digit,
         c[0, 0],
@@ -79,9 +79,9 @@ def verdicts(game: Pix2Pix, c: Tensor, x: Tensor) -> Tensor:
 
     The running means are of real and made batches mixed: with those D has never judged.
     """
-    judge = deepcopy(game.discriminator).train()
+    discriminator = deepcopy(game.discriminator).train()
     seen = torch.cat([2 * c - 1, 2 * x - 1], 1) if game.paired else 2 * x - 1
-    return judge(seen)[:, 0].sigmoid()
+    return discriminator(seen)[:, 0].sigmoid()
 
 
 def box(game: Pix2Pix, row: int, column: int) -> list[Span]:

@@ -58,10 +58,10 @@ def digits() -> Tensor:
 
 
 def gradient_norm(
-    generator: nn.Module, judge: nn.Module, loss: GANLoss, z: Tensor, noise: Tensor | float = 0.0
+    generator: nn.Module, discriminator: nn.Module, loss: GANLoss, z: Tensor, noise: Tensor | float = 0.0
 ) -> float:
     """‖∇_θ L‖ of the mean over z (B, K), over all weights of the generator."""
-    of_fake = judge(generator(z) + noise)
+    of_fake = discriminator(generator(z) + noise)
     slopes = torch.autograd.grad(loss.generator(of_fake, of_fake), list(generator.parameters()))
     return float(torch.stack([slope.square().sum() for slope in slopes]).sum().sqrt())
 
@@ -106,10 +106,10 @@ def alone(
     generator = torch.Generator().manual_seed(seed + 1)
     dims = x[0].numel()
     critic = seeded(lambda: Discriminator(dims, [width, width], 1, False, False), seed + 1)
-    judges = {"D": model.discriminator, "critic": critic}
+    discriminators = {"D": model.discriminator, "critic": critic}
     optimizers = {
-        name: torch.optim.Adam(judge.parameters(), lr=RATE, betas=(0.5, 0.999), fused=True)
-        for name, judge in judges.items()
+        name: torch.optim.Adam(discriminator.parameters(), lr=RATE, betas=(0.5, 0.999), fused=True)
+        for name, discriminator in discriminators.items()
     }
     probes = torch.Generator().manual_seed(7)
     z = model.noise(PROBED, probes)
@@ -124,11 +124,11 @@ def alone(
             real, fake = (
                 some + noise * torch.randn(some.shape, generator=generator) for some in (real, fake)
             )
-            for name, judge in judges.items():
+            for name, discriminator in discriminators.items():
                 loss = LOSSES["critic" if name == "critic" else "saturating"]
-                value = loss.discriminator(judge(real), judge(fake))
+                value = loss.discriminator(discriminator(real), discriminator(fake))
                 if name == "critic":
-                    value = value + PENALTY * gradient_penalty(judge, real, fake, generator=generator)
+                    value = value + PENALTY * gradient_penalty(discriminator, real, fake, generator=generator)
                 optimizers[name].zero_grad()
                 value.backward()  # type: ignore[no-untyped-call]
                 optimizers[name].step()
@@ -138,10 +138,11 @@ def alone(
 
 
 def look(model: GAN, critic: nn.Module, x: Tensor, z: Tensor, blur: Tensor, done: int) -> Look:
-    """The three gradients, and how D judges."""
-    judges = {name: critic if name == "critic" else model.discriminator for name in LOSSES}
+    """The three gradients, and the output of D."""
+    discriminators = {name: critic if name == "critic" else model.discriminator for name in LOSSES}
     norms = {
-        name: gradient_norm(model.generator, judges[name], loss, z, blur) for name, loss in LOSSES.items()
+        name: gradient_norm(model.generator, discriminators[name], loss, z, blur)
+        for name, loss in LOSSES.items()
     }
     with torch.no_grad():
         real, fake = model.discriminator(x + blur[: len(x)]), model.discriminator(model.generator(z) + blur)

@@ -201,7 +201,7 @@ def measured(model: GaussianDiffusion, referee: Classifier, knob: str) -> Iterat
                 DRAWN, 8, 8
             )
             named = referee.predict(x.clamp(0, 1)[:, None]).argmax(1)
-            v = verdicts.judge(referee, known, verdicts.black_and_white({"data": {}}, x), 3)
+            v = verdicts.evaluate(referee, known, verdicts.black_and_white({"data": {}}, x), 3)
             right = float((named == wanted).double().mean())
             runs.append([v.frechet, v.precision, v.recall, right])
             done = (len(rows) * SEEDS + seed + 1) / (len(values) * SEEDS)
