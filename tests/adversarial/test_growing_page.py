@@ -151,7 +151,7 @@ def test_answers() -> None:
 
 def test_readers_share_a_model_that_stays_as_it_is() -> None:
     shared = model()
-    shared.set(1, 1.0)
+    shared.set_level(1, 1.0)
     lens.fade(shared, 0, 8)
     assert (shared.averaged.level, shared.averaged.alpha) == (1, 1.0)
     assert (shared.discriminator.level, shared.discriminator.alpha) == (1, 1.0)
