@@ -87,7 +87,7 @@ def words(text: str, one: bool = False) -> tuple[list[str], str]:
     text = text.replace("−", "-")
     if decimal_commas(text) or (one and FRACTION.fullmatch(text.strip())):
         found = text.replace(";", " ").replace(",", ".").split()
-        return found, said(found)
+        return found, decimal_note(found)
     return text.replace(",", " ").replace(";", " ").split(), ""
 
 
@@ -103,12 +103,12 @@ def colons(text: str) -> tuple[list[str], str]:
     parts = text.replace(";", " ").split()
     if "," in text and "." not in text and all(COLONS.fullmatch(part) for part in parts):
         found = text.replace(";", " ").replace(",", ".").split()
-        return found, said(found)
+        return found, decimal_note(found)
     return text.replace(",", " ").replace(";", " ").split(), ""
 
 
-def said(found: list[str]) -> str:
-    """That commas are decimal marks, with the first numbers as an example."""
+def decimal_note(found: list[str]) -> str:
+    """Note that commas are decimal marks, with the first numbers as an example."""
     return f"Commas are read as decimal marks: {' and '.join(found[:2])}."
 
 
@@ -123,7 +123,7 @@ def rows(text: str, fits: Callable[[list[int]], bool] = lambda widths: True) -> 
     if decimal_commas(text):
         found = [part.replace(",", ".").split() for part in parts]
         if fits([len(row) for row in found]):
-            return found, said(found[0])
+            return found, decimal_note(found[0])
     return [part.replace(",", " ").split() for part in parts], ""
 
 
@@ -153,13 +153,17 @@ def pairs(text: str, lines: bool = True) -> tuple[list[tuple[int, str, list[str]
         ]
         if marked and 2 * sum(decimal) >= len(parts):
             return [
-                (i, part, [cell.replace(",", ".") for cell in two] if d or "," not in part else apart(part))
+                (
+                    i,
+                    part,
+                    [cell.replace(",", ".") for cell in two] if d or "," not in part else split_point(part),
+                )
                 for (i, part), two, d in zip(parts, split, decimal, strict=True)
-            ], said([cell.replace(",", ".") for cell in marked[0]])
-    return [(i, part, apart(part)) for i, part in ways[-1]], ""
+            ], decimal_note([cell.replace(",", ".") for cell in marked[0]])
+    return [(i, part, split_point(part)) for i, part in ways[-1]], ""
 
 
-def apart(point: str) -> list[str]:
+def split_point(point: str) -> list[str]:
     """The cells of a point between commas, tabs, or else blanks."""
     return [cell.strip() for cell in re.split("[,\t]", point)] if re.search("[,\t]", point) else point.split()
 
@@ -174,7 +178,7 @@ NAMED = re.compile(r"(?:(\d{1,2})[-. /])?\s*([A-Za-z]{3,9})[-. /]*(?:(\d{1,2}),\
 PART = re.compile(r"(\d{4})[- ]?([MQmq])(\d{1,2})")
 
 
-def moment(cell: str, day_first: bool = False) -> float | None:
+def parse_date(cell: str, day_first: bool = False) -> float | None:
     """The date in a cell, in years with their fraction; None if it is none.
 
     Args:
@@ -210,9 +214,9 @@ def moment(cell: str, day_first: bool = False) -> float | None:
     return year + (month - 1) / 12 + (max(day, 1) - 1 + hours_ / 24) / 372  # months of 31 days keep the order
 
 
-def moments(cells: Iterable[str]) -> list[float | None]:
+def parse_dates(cells: Iterable[str]) -> list[float | None]:
     """The dates of a column; whether days or months come first, all of its cells decide."""
     cells = list(cells)
     firsts = [int(found[1]) for cell in cells if (found := YEAR_LAST.fullmatch(cell.strip()))]
     day_first = any(first > 12 for first in firsts)
-    return [moment(cell, day_first) for cell in cells]
+    return [parse_date(cell, day_first) for cell in cells]

@@ -16,7 +16,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from datamodules.cells import EMPTY, Decimal, decimal_of, moments, number
+from datamodules.cells import EMPTY, Decimal, decimal_of, number, parse_dates
 
 Kind = Literal["number", "date", "text", "row number", "empty"]
 SEPARATORS = {"\t": "tabs", ";": "semicolons", "|": "bars", ",": "commas", " ": "blanks", "\n": "lines"}
@@ -60,7 +60,7 @@ class Sheet:
     def dates(self) -> list[float | None]:
         """Years of the first column of dates; [] where there is none."""
         name = next((n for n, kind in zip(self.names, self.kinds, strict=True) if kind == "date"), None)
-        return [] if name is None else moments(self.column(name))
+        return [] if name is None else parse_dates(self.column(name))
 
     def named(self, columns: Sequence[str]) -> list[str]:
         """The names of columns that are asked for by name or by number from 1.
@@ -104,7 +104,7 @@ class Sheet:
         for name in names:
             cells, kind = self.column(name), self.kinds[self.names.index(name)]
             if kind == "date":
-                values = [math.nan if v is None else v for v in moments(cells)]
+                values = [math.nan if v is None else v for v in parse_dates(cells)]
             elif kind == "text":
                 words = sorted({cell for cell in cells if cell.lower() not in EMPTY})
                 if len(words) > MOST_WORDS:
@@ -327,7 +327,7 @@ def kind_of(cells: Sequence[str], decimal: Decimal) -> Kind:
         return "empty"
     if 2 * sum(number(cell, decimal) is not None for cell in some) >= len(some):
         return "number" if 2 * len(some) >= len(cells) else "empty"
-    if 2 * sum(v is not None for v in moments(some)) >= len(some):
+    if 2 * sum(v is not None for v in parse_dates(some)) >= len(some):
         return "date"
     return "text"
 

@@ -165,12 +165,12 @@ def test_a_number_in_a_cell(cell: str, decimal: Any, value: float | None) -> Non
     ],
 )  # fmt: skip
 def test_dates_are_in_order(column: list[str]) -> None:
-    found = cells.moments(column)
+    found = cells.parse_dates(column)
     assert None not in found and found == sorted(found) and len(set(found)) == len(column)  # type: ignore[type-var]
 
 
 def test_what_is_no_date() -> None:
-    assert cells.moments(["red", "2020-13-01", "1-2-3-4", "May be 20"]) == [None] * 4
+    assert cells.parse_dates(["red", "2020-13-01", "1-2-3-4", "May be 20"]) == [None] * 4
 
 
 @pytest.mark.parametrize(

@@ -31,13 +31,13 @@ PUBLISHED = {  # n: types, unseen, maximum likelihood train, add-one, Kneser-Ney
     8: (None, None, None, None, 1.5741),
 }
 
-# nats a character of tiny Shakespeare's last 10 %, as nanoGPT publishes them
+# nats per character of tiny Shakespeare's last 10 %, as nanoGPT publishes them
 NANOGPT = {"nanoGPT, 4 layers, 2,000 steps": 1.88, "nanoGPT, 6 layers, best of 5,000 steps": 1.4697}
 
 
 @dataclass(frozen=True)
 class Order:
-    """Counts of order n. Numbers in nats a character.
+    """Counts of order n. Numbers in nats per character.
 
     Attributes:
         types: different n-grams of the training text. unseen: share of the held-out ones that are new.
@@ -85,7 +85,7 @@ class Trained:
     """A trained model on the same axis.
 
     Attributes:
-        held_out: nats a character over validation and test. test: over the test alone.
+        held_out: nats per character over validation and test. test: over the test alone.
         steps: of its training; 1 for counts.
     """
 

@@ -1,4 +1,4 @@
-"""Counts of every order against a trained GPT, on one held-out text and in one unit: nats a character."""
+"""Counts of every order against a trained GPT, on one held-out text and in one unit: nats per character."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -33,7 +33,7 @@ def splits() -> tuple[Tensor, Tensor, int]:
 
 def by_order(train: Tensor, test: Tensor, size: int, most: int = MOST) -> Iterator[tuple[float, list[float]]]:
     """Count n-grams of up to `most` characters of train (N,), read by Kneser-Ney at each order; yields the
-    share done, and the nats a character of test (M,) for n = 1, 2, … so far. Its first character is given."""
+    share done, and the nats per character of test (M,) for n = 1, 2, … so far. Its first is given."""
     model = NGram(size, most)
     yield 0.02, []
     model.fit(train[None])
