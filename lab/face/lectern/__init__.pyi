@@ -26,6 +26,8 @@ from modules.diffusion.latent import LatentDDPM as LatentDDPM
 from modules.diffusion.score_matching import ScoreModel as ScoreModel
 from modules.flow.cnf import CNF as CNF
 from modules.flow.coupling import NICE as NICE
+from modules.flow.coupling import NSF as NSF
+from modules.flow.coupling import FlowPlusPlus as FlowPlusPlus
 from modules.flow.coupling import RealNVP as RealNVP
 from modules.flow.glow import Glow as Glow
 from modules.flow.iresnet import IResNet as IResNet
