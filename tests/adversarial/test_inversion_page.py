@@ -62,7 +62,7 @@ def test_tuning_leaves_nothing_and_keeps_the_shipped_weights() -> None:
 
 
 def test_an_edit_moves_what_it_names() -> None:
-    step = lens.code_direction(model(), "W", "ink")
+    step = lens.direction(model(), "W", "ink")
     pictures, values = lens.edited(model(), "W", found("5", "W"), "ink", step)
     assert pictures.shape == (5, 16, 16)
     assert values[2] - values[0] > 0.02 < values[-1] - values[2]
