@@ -25,7 +25,7 @@ def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None)
     )
 
 
-def shipped(experiment: Experiment) -> dict[str, Any] | None:
+def shipped_card(experiment: Experiment) -> dict[str, Any] | None:
     """The card of the weights that ship; None without."""
     return experiment.card if experiment.weights and experiment.weights.parent.name == "zoo" else None
 
@@ -50,7 +50,7 @@ def measured_on(data: dict[str, Any]) -> str:
 
 def row(experiment: Experiment) -> str:
     """What an experiment is, and what its shipped weights reach on the test split."""
-    card, start = shipped(experiment), f"| `{experiment.name}` | {experiment.family} |"
+    card, start = shipped_card(experiment), f"| `{experiment.name}` | {experiment.family} |"
     if card is None:
         return f"{start} {experiment.datamodule.rpartition('.')[2]} | – | config only | – |"
     data = measured_on(card["data"]) + (" (embedded)" if experiment.embedded else "")
@@ -65,7 +65,7 @@ def best() -> list[Experiment]:
     """
     found: dict[tuple[str, str], tuple[float, Experiment]] = {}
     for name, experiment in catalog().items():
-        card = shipped(experiment)
+        card = shipped_card(experiment)
         if card is None or experiment.embedded or name.startswith("leaky"):
             continue
         nll = card["metrics"].get("test/nll", card["metrics"].get("test/iwae"))
@@ -133,7 +133,7 @@ def plan(
         epochs, batch: as the reader has set them; None where the data has no batches.
         history: of the weights that ship: its seconds and steps are those of the estimate.
     """
-    card = shipped(experiment) or {}
+    card = shipped_card(experiment) or {}
     words = {"model": experiment.module.rpartition(".")[2]}
     if "parameters" in card:
         words["parameters"] = f"{card['parameters']:,}"

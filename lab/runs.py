@@ -245,7 +245,7 @@ def options(experiment: str, values: Mapping[str, float]) -> list[str]:
     return [f"--{FIELDS[name].path}={value}" for name, value in values.items() if value != own[name]]
 
 
-def check_room() -> None:
+def check_disk_space() -> None:
     """Refuse what would fill the disk.
 
     Raises:
@@ -278,15 +278,15 @@ def check_room() -> None:
 # --- Who started it -------------------------------------------------------------------------------
 
 
-def seal(key: str) -> str:
+def hash_secret(key: str) -> str:
     """What a run keeps of the secret of the browser that started it."""
     return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
-def started_by(run: Run, keys: Iterable[str]) -> bool:
+def is_started_by(run: Run, keys: Iterable[str]) -> bool:
     """Whether one of these secrets started the run."""
     owner = str(run.status.get("owner", "")).encode(errors="replace")  # of what is no seal, bytes compare too
-    return any(hmac.compare_digest(seal(key).encode(), owner) for key in keys)
+    return any(hmac.compare_digest(hash_secret(key).encode(), owner) for key in keys)
 
 
 # --- Start, stop, resume --------------------------------------------------------------------------
@@ -304,7 +304,7 @@ def start(experiment: str, values: Mapping[str, float] | None = None, key: str =
     """
     overrides = options(experiment, values or {})
     folder = runs_folder() / experiment / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
-    return launch(Run(folder), experiment, overrides, seal(key))
+    return launch(Run(folder), experiment, overrides, hash_secret(key))
 
 
 def resume(run: Run) -> Run:
@@ -358,7 +358,7 @@ def stop(run: Run, patience: float = 10.0) -> None:
 def launch(run: Run, experiment: str, overrides: list[str], owner: str = "") -> Run:
     runs_folder().mkdir(parents=True, exist_ok=True)
     with filelock.FileLock(runs_folder() / ".starting.lock"):  # two readers who press Start at once
-        check_room()
+        check_disk_space()
         if len(queue()) >= WAITING:
             raise UserError(f"{WAITING} runs are waiting already: start yours when some of them are done.")
         if sum(waiting.status.get("owner") == owner for waiting in queue()) >= OWN:
@@ -439,7 +439,7 @@ def main(args: list[str]) -> None:
     """`python -m lab.runs <experiment> <options>`: wait, then become `lab fit` with these arguments."""
     try:
         slot = take_slot(Run(Path(os.environ["LECTERN_RUN_FOLDER"])))
-        check_room()  # while it waited, others have written
+        check_disk_space()  # while it waited, others have written
     except UserError as error:
         sys.exit(f"lab: {error}")
     except KeyboardInterrupt:

@@ -94,7 +94,7 @@ def trusting(files: Sequence[str]) -> Iterator[None]:
             set_parsing_settings(import_path_denylist=names)
 
 
-def judge_classes(config: Any, where: str = "") -> None:
+def check_classes(config: Any, where: str = "") -> None:
     """Refuse settings whose values are made by anything but a class of KINDS. Nothing is called.
 
     Args:
@@ -111,10 +111,10 @@ def judge_classes(config: Any, where: str = "") -> None:
         if isinstance(name, str) and "." in name:  # one without is the parser's to find
             untrusted.find_class(name, KINDS, WANTED, where)
         for key, value in config.items():
-            judge_classes(value, f"{where}.{key}".removeprefix("."))
+            check_classes(value, f"{where}.{key}".removeprefix("."))
     elif isinstance(config, list | tuple):
         for value in config:
-            judge_classes(value, where)
+            check_classes(value, where)
     elif inspect.isroutine(config):
         name = f"{config.__module__}.{config.__qualname__}"
         if not any(name.startswith(f"{place}.") for place in (*FUNCTIONS, *untrusted.TRUSTED)):
@@ -164,7 +164,7 @@ FIXED: dict[str, tuple[Any, str]] = {
 OF_FIT = ("monitor", "mode", "save_dtype", "seeds")  # what the other commands do not read
 
 
-def judge(config: Any) -> None:
+def check_settings(config: Any) -> None:
     """Refuse settings that no training can have.
 
     Args:
@@ -224,7 +224,7 @@ def resolve_paths(config: Any) -> None:
                     config[name] = os.path.abspath(path)
 
 
-def judge_optimizer(model: Module) -> None:
+def check_optimizer(model: Module) -> None:
     """Make the optimizer and its schedule once: torch judges rates, betas, decays and lengths.
 
     Raises:
@@ -244,7 +244,7 @@ def judge_optimizer(model: Module) -> None:
                 raise ValueError(f"{type(scheduler).__name__} cannot take a step: {error}") from error
 
 
-def judge_files(args: Sequence[str]) -> None:
+def check_files(args: Sequence[str]) -> None:
     """Refuse files too large to be settings, and classes of none of KINDS, before the parser reads them.
 
     Raises:
@@ -254,12 +254,12 @@ def judge_files(args: Sequence[str]) -> None:
     for key, value in pairs(args):
         path, place = Path(value), key.lstrip("-").rstrip("+")
         if key in ("--config", "-c"):
-            judge_classes(read_yaml(path))
+            check_classes(read_yaml(path))
         elif place.endswith(".class_path"):
-            judge_classes({"class_path": value}, place.removesuffix(".class_path"))
+            check_classes({"class_path": value}, place.removesuffix(".class_path"))
         elif "class_path" in value:
             with suppress(yaml.YAMLError):  # the parser's to refuse
-                judge_classes(load_yaml(value), place)
+                check_classes(load_yaml(value), place)
         if re.fullmatch(r"--data(\.init_args)?\.(path|corpus)", key):
             continue  # data, whose reader knows how much is too much
         try:

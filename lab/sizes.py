@@ -111,7 +111,7 @@ def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[st
     if flow:
         rate = described_rate(experiment.config["model"])
         return [
-            grown(k, model, whole(data.train_set), whole(data.val_set), steps, rate)
+            fit_flow(k, model, whole(data.train_set), whole(data.val_set), steps, rate)
             for k, model in models.items()
         ]
     with warnings.catch_warnings():
@@ -119,7 +119,7 @@ def table(name: str, own: dict[str, Any], most: int, steps: int) -> list[dict[st
         return compare_sizes(models, whole(data.train_set), whole(data.val_set), steps)
 
 
-def grown(size: int, flow: Flow, x: Tensor, held_out: Tensor, steps: int, rate: float) -> dict[str, Any]:
+def fit_flow(size: int, flow: Flow, x: Tensor, held_out: Tensor, steps: int, rate: float) -> dict[str, Any]:
     """A flow of so many layers, fitted to x (N, D) by Adam on all of it; the row of `choose`, with the
     parameters of the step that was best on `held_out`."""
     optimizer = torch.optim.Adam(flow.parameters(), rate)

@@ -124,7 +124,7 @@ def show(run: runs.Run) -> None:
 
 
 def may_change(run: runs.Run) -> bool:
-    return ui.is_unlocked() or runs.started_by(run, mine)
+    return ui.is_unlocked() or runs.is_started_by(run, mine)
 
 
 def change(do: Callable[[runs.Run], object], run: runs.Run) -> None:

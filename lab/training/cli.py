@@ -121,14 +121,14 @@ class LabCLI(LightningCLI):
             )
 
     def parse_arguments(self, parser: LightningArgumentParser, args: Any) -> None:
-        settings.judge_files(args)
+        settings.check_files(args)
         super().parse_arguments(parser, args)
         for part in ("model", "data"):
             settings.resolve_paths(
                 (self.config[self.config.subcommand].get(part) or Namespace()).get("init_args")
             )
-        settings.judge_classes(self.config[self.config.subcommand])
-        settings.judge(self.config[self.config.subcommand])
+        settings.check_classes(self.config[self.config.subcommand])
+        settings.check_settings(self.config[self.config.subcommand])
 
     def _parse_ckpt_path(self) -> None:
         """LightningCLI would take the model's arguments from the checkpoint; ours come from the YAML."""
@@ -264,7 +264,7 @@ class LabCLI(LightningCLI):
             if monitor and callback is not self.best and type(self.model).__module__.startswith("modules."):
                 check_monitor(monitor, [*names, *self.model.metric_names("train"), "train/loss"])
         with settings.constructors(lambda error: error_message(error, self.experiment)):
-            settings.judge_optimizer(self.model)
+            settings.check_optimizer(self.model)
         if isinstance(self.model, CountModel) and self.trainer.world_size > 1:
             raise UserError("Counting is done by one process: set --trainer.devices 1.")
         if isinstance(self.model, CountModel) and isinstance(self.trainer.strategy, ParallelStrategy):

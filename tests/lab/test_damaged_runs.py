@@ -60,7 +60,7 @@ def test_a_status_that_is_none(status: Any, good: runs.Run, tmp_path: Path) -> N
     bad = put(tmp_path, "20260102-000000", json.dumps(status), CARD)
     assert runs.list_runs() == [bad, good]
     assert (good.state, bad.state) == ("finished", "damaged")
-    assert bad.error == "" and not runs.started_by(bad, ["key"])
+    assert bad.error == "" and not runs.is_started_by(bad, ["key"])
     runs.stop(bad)
     (bad.folder / "queued").write_text("1")
     assert runs.queue() == []
@@ -69,7 +69,7 @@ def test_a_status_that_is_none(status: Any, good: runs.Run, tmp_path: Path) -> N
 @pytest.mark.parametrize("owner", ["Ü", "\ud800", ""])
 def test_an_owner_that_is_no_seal_is_nobody(owner: str, tmp_path: Path) -> None:
     run = put(tmp_path, "20260102-000000", {"owner": owner})
-    assert not runs.started_by(run, ["key", owner])
+    assert not runs.is_started_by(run, ["key", owner])
 
 
 @pytest.mark.parametrize("card", CARDS, ids=repr)

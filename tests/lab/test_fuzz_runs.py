@@ -72,7 +72,7 @@ def test_a_file_of_a_run(good: runs.Run, draw: st.DataObject, monkeypatch: pytes
         assert runs.Run(good.folder).state == "finished" and bad.state in STATES
         assert all(isinstance(v, float) and "epoch" in row for row in bad.metrics for v in row.values())
         assert isinstance(bad.log, str) and isinstance(bad.error, str) and runs.queue() == []
-        assert not runs.started_by(bad, ["key"])
+        assert not runs.is_started_by(bad, ["key"])
         assert all(isinstance(v, float) for c in loading.read_history(folder).values() for v in c)
         entry = experiments.find("made-digits")
         assert good.folder in entry.weight_folders() and entry.summary()

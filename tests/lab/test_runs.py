@@ -53,7 +53,7 @@ def test_start_stop_resume_finish(own_runs: Path) -> None:
     assert resumed.folder == run.folder
     assert [row["epoch"] for row in resumed.metrics] == list(range(len(resumed.metrics)))
     assert len(resumed.metrics) == epochs + 2
-    assert runs.started_by(resumed, ["mine"]) and not runs.started_by(resumed, ["another", ""])
+    assert runs.is_started_by(resumed, ["mine"]) and not runs.is_started_by(resumed, ["another", ""])
 
 
 def test_a_failed_run_says_why(own_runs: Path) -> None:

@@ -69,7 +69,8 @@ def stopped_run(root: Path, key: str) -> runs.Run:
     folder = root / "made-digits" / "20260101-000000"
     (folder / "checkpoints").mkdir(parents=True)
     run = runs.Run(folder)
-    runs.write_status(run, {"pid": os.getpid(), "created": 1.0, "stopped": True, "owner": runs.seal(key),
+    owner = runs.hash_secret(key)
+    runs.write_status(run, {"pid": os.getpid(), "created": 1.0, "stopped": True, "owner": owner,
                             "experiment": "made-digits", "overrides": []})  # fmt: skip
     return run
 
