@@ -86,8 +86,8 @@ def words(text: str, one: bool = False) -> tuple[list[str], str]:
     """
     text = text.replace("−", "-")
     if decimal_commas(text) or (one and FRACTION.fullmatch(text.strip())):
-        found = text.replace(";", " ").replace(",", ".").split()
-        return found, decimal_note(found)
+        result = text.replace(";", " ").replace(",", ".").split()
+        return result, decimal_note(result)
     return text.replace(",", " ").replace(";", " ").split(), ""
 
 
@@ -102,14 +102,14 @@ def colons(text: str) -> tuple[list[str], str]:
     text = text.replace("−", "-")
     parts = text.replace(";", " ").split()
     if "," in text and "." not in text and all(COLONS.fullmatch(part) for part in parts):
-        found = text.replace(";", " ").replace(",", ".").split()
-        return found, decimal_note(found)
+        result = text.replace(";", " ").replace(",", ".").split()
+        return result, decimal_note(result)
     return text.replace(",", " ").replace(";", " ").split(), ""
 
 
-def decimal_note(found: list[str]) -> str:
+def decimal_note(names: list[str]) -> str:
     """Note that commas are decimal marks, with the first numbers as an example."""
-    return f"Commas are read as decimal marks: {' and '.join(found[:2])}."
+    return f"Commas are read as decimal marks: {' and '.join(names[:2])}."
 
 
 def rows(text: str, fits: Callable[[list[int]], bool] = lambda widths: True) -> tuple[list[list[str]], str]:
@@ -121,9 +121,9 @@ def rows(text: str, fits: Callable[[list[int]], bool] = lambda widths: True) -> 
     """
     parts = [part for part in text.replace("−", "-").replace("\n", ";").split(";") if part.strip()]
     if decimal_commas(text):
-        found = [part.replace(",", ".").split() for part in parts]
-        if fits([len(row) for row in found]):
-            return found, decimal_note(found[0])
+        results = [part.replace(",", ".").split() for part in parts]
+        if fits([len(row) for row in results]):
+            return results, decimal_note(results[0])
     return [part.replace(",", " ").split() for part in parts], ""
 
 
@@ -136,12 +136,12 @@ def pairs(text: str, lines: bool = True) -> tuple[list[tuple[int, str, list[str]
     Args:
         lines: a single line 1,5;2,5 is one point; else there are at least two points in it.
     """
-    found = [
+    results = [
         (i, line.strip()) for i, line in enumerate(text.replace("−", "-").splitlines(), 1) if line.strip()
     ]
-    ways = [found] if lines or len(found) > 1 else []
+    ways = [results] if lines or len(results) > 1 else []
     ways.append([])
-    for i, line in found:
+    for i, line in results:
         pieces = [piece.strip() for piece in line.split(";") if piece.strip()]
         one = len(pieces) == 2 and not any(re.search(r"[,\s]", piece) for piece in pieces)  # 3;4
         ways[-1] += [(i, ",".join(pieces))] if one else [(i, piece) for piece in pieces]
@@ -185,24 +185,24 @@ def parse_date(cell: str, day_first: bool = False) -> float | None:
         day_first: 01/02/2020 is in February; between points it always is.
     """
     cell, clock = cell.strip(), (0, 0, 0)
-    if found := YEAR_FIRST.fullmatch(cell):
-        year, month, day, *rest = (int(part or 0) for part in found.groups())
+    if result := YEAR_FIRST.fullmatch(cell):
+        year, month, day, *rest = (int(part or 0) for part in result.groups())
         clock = (rest[0], rest[1], rest[2])
-    elif found := YEAR_LAST.fullmatch(cell):
-        first, mark, second, last, *hours = found.groups()
+    elif result := YEAR_LAST.fullmatch(cell):
+        first, mark, second, last, *hours = result.groups()
         year, month, day = int(last), int(first), int(second)
         if day_first or mark == ".":
             month, day = day, month
         clock = (int(hours[0] or 0), int(hours[1] or 0), int(hours[2] or 0))
-    elif found := PART.fullmatch(cell):
-        year, month, day = int(found[1]), int(found[3]), 1
-        if found[2] in "Qq":
+    elif result := PART.fullmatch(cell):
+        year, month, day = int(result[1]), int(result[3]), 1
+        if result[2] in "Qq":
             month = 3 * month - 2
-    elif (found := NAMED.fullmatch(cell)) and found[2][:3].lower() in MONTHS:
+    elif (result := NAMED.fullmatch(cell)) and result[2][:3].lower() in MONTHS:
         year, month, day = (
-            int(found[4]),
-            MONTHS.index(found[2][:3].lower()) + 1,
-            int(found[1] or found[3] or 1),
+            int(result[4]),
+            MONTHS.index(result[2][:3].lower()) + 1,
+            int(result[1] or result[3] or 1),
         )
     else:
         return None
@@ -217,6 +217,6 @@ def parse_date(cell: str, day_first: bool = False) -> float | None:
 def parse_dates(cells: Iterable[str]) -> list[float | None]:
     """The dates of a column; whether days or months come first, all of its cells decide."""
     cells = list(cells)
-    firsts = [int(found[1]) for cell in cells if (found := YEAR_LAST.fullmatch(cell.strip()))]
+    firsts = [int(result[1]) for cell in cells if (result := YEAR_LAST.fullmatch(cell.strip()))]
     day_first = any(first > 12 for first in firsts)
     return [parse_date(cell, day_first) for cell in cells]

@@ -149,8 +149,8 @@ class Cooccurrence(DataModule):
             return relations.VOCABULARY
         if self.corpus == "senses":
             return senses.VOCABULARY
-        found = collections.Counter(word for line in self.lines("train") for word in line)
-        return [UNKNOWN, *(word for word, n in found.most_common() if n >= self.min_count)]
+        result = collections.Counter(word for line in self.lines("train") for word in line)
+        return [UNKNOWN, *(word for word, n in result.most_common() if n >= self.min_count)]
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -183,12 +183,12 @@ class Cooccurrence(DataModule):
             return relations.pairs()
         if self.corpus == "senses":
             return {}
-        found = {
+        results = {
             name: [tuple(p.split()) for p in line.split(", ")] for name, line in CAPTION_RELATIONS.items()
         }
         return {
             name: [(a, b) for a, b in pairs if a in self.ids and b in self.ids]
-            for name, pairs in found.items()
+            for name, pairs in results.items()
         }
 
     @property

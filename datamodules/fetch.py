@@ -277,8 +277,8 @@ def content(source: Source, file: File) -> bytes:
 
 
 def _on_disk(file: File) -> bytes | None:
-    found = file.locate()
-    return file.check(found) if found else None
+    result = file.locate()
+    return file.check(result) if result else None
 
 
 @contextmanager

@@ -90,14 +90,14 @@ class Letters(DataModule):
         """As much of the corpus as the splits need."""
         text = text_of(self.corpus)
         needed = sum(self.counts.values()) * self.length
-        found = spelled(text[: 3 * needed])  # of runs of other characters one is left
-        if len(found) < needed:
-            found = spelled(text)
-        if len(found) < needed:
+        result = spelled(text[: 3 * needed])  # of runs of other characters one is left
+        if len(result) < needed:
+            result = spelled(text)
+        if len(result) < needed:
             raise ValueError(
-                f"{self.corpus} has {len(found):,} letters, {needed:,} are asked for: take fewer."
+                f"{self.corpus} has {len(result):,} letters, {needed:,} are asked for: take fewer."
             )
-        return found[:needed]
+        return result[:needed]
 
     def _split(self, split: str) -> TensorSplit:
         first = sum(self.counts[s] for s in SPLITS[: SPLITS.index(split)]) * self.length

@@ -25,8 +25,8 @@ def tokens(lines: list[str], length: int) -> Tensor:
     """Lines of 27 symbols as (N, length) int64: cut there, or ended and filled with ends."""
     x = torch.full((len(lines), length), END)
     for row, line in zip(x, lines, strict=True):
-        found = letters.numbers(line[:length])
-        row[: len(found)] = found
+        result = letters.numbers(line[:length])
+        row[: len(result)] = result
     return x
 
 
@@ -61,11 +61,11 @@ class Lines(DataModule):
     @cached_property
     def lines(self) -> list[str]:
         """Lines that are long enough, in 27 symbols."""
-        found = [letters.spelled(line).strip() for line in letters.text_of(self.corpus).splitlines()]
-        found = [line for line in found if len(line) >= self.min_length]
-        if len(found) <= self.num_val + self.num_test:
-            raise ValueError(f"{self.corpus} has {len(found):,} such lines: hold fewer of them out.")
-        return found
+        results = [letters.spelled(line).strip() for line in letters.text_of(self.corpus).splitlines()]
+        results = [line for line in results if len(line) >= self.min_length]
+        if len(results) <= self.num_val + self.num_test:
+            raise ValueError(f"{self.corpus} has {len(results):,} such lines: hold fewer of them out.")
+        return results
 
     @property
     def counts(self) -> dict[str, int]:

@@ -145,8 +145,8 @@ class Pairs(DataModule):
         return {"image_shape": (1, self.image_size, self.image_size)}
 
     def describe(self) -> dict[str, Any]:
-        said = self.digits.describe()
-        splits = said["splits"] | {"train": self.train_size or said["splits"]["train"]}
+        text = self.digits.describe()
+        splits = text["splits"] | {"train": self.train_size or text["splits"]["train"]}
         splits["test"] = self.test_size or splits["test"]
         return {
             "name": type(self).__name__, "task": self.task, "image_size": self.image_size,

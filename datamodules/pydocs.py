@@ -65,14 +65,14 @@ def text() -> str:
     Raises:
         MissingData: this Python was installed without its documentation and sources.
     """
-    seen, paragraphs = set(), []
+    result, paragraphs = set(), []
     documents = sorted(_documents(), key=lambda d: hashlib.sha256(d[0].encode()).digest())
     for _, document in documents:
         # topics quote each other at length: what stands in training must not come again in the test
         for paragraph in document.translate(ASCII).split("\n\n"):
             plain = "".join(c for c in paragraph.strip("\n").rstrip() if c == "\n" or " " <= c <= "~")
-            if plain.strip() and plain.strip() not in seen:
-                seen.add(plain.strip())
+            if plain.strip() and plain.strip() not in result:
+                result.add(plain.strip())
                 paragraphs.append(plain)
     if len(paragraphs) < 1000:
         raise MissingData(

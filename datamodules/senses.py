@@ -66,8 +66,8 @@ def sentences(n: int, seed: int = 0) -> tuple[list[str], list[int]]:
         sense = int(roll[0] < 0.5)
         cues = CUES[SENSES[sense]]
         # of the four ways to say or not say the sense before the bank, the silent one is left out
-        told = ("verb",), ("adjective",), ("verb", "adjective")
-        slots = pick(told, roll[1])
+        result = ("verb",), ("adjective",), ("verb", "adjective")
+        slots = pick(result, roll[1])
         verb, adjective = (
             pick((cues if slot in slots else NEUTRAL)[slot], r)
             for slot, r in zip(("verb", "adjective"), roll[2:4], strict=True)

@@ -69,7 +69,7 @@ class Sheet:
             ValueError: there is no such column.
         """
         known = {name.lower(): name for name in reversed(self.names)}
-        found = []
+        results = []
         for asked in columns:
             at = int(asked) if asked.isdigit() else 0
             if asked not in self.names and asked.lower() not in known and not 1 <= at <= len(self.names):
@@ -77,9 +77,9 @@ class Sheet:
                     f"There is no column {asked[:40]!r}: the table has {listed(self.names, 12)}."
                 )
             name = asked if asked in self.names else known.get(asked.lower()) or self.names[at - 1]
-            if name not in found:
-                found.append(name)
-        return found
+            if name not in results:
+                results.append(name)
+        return results
 
     def numbers(self, columns: Sequence[str] | None = None) -> tuple[list[str], list[list[float]], list[str]]:
         """Names of columns, their numbers (N rows; NaN where a cell has none), and notes on what is left out.
@@ -94,12 +94,12 @@ class Sheet:
         names = self.chosen if columns is None else self.named(columns)
         if not names:
             raise ValueError("No column holds numbers.")
-        notes, found = [], []
+        notes, result = [], []
         if columns is None:
-            for kind, said in LEFT_OUT.items():
+            for kind, text in LEFT_OUT.items():
                 out = [n for n, k in zip(self.names, self.kinds, strict=True) if k == kind]
                 if out:
-                    notes.append(f"Left out: {listed(out, 4)} ({said}).")
+                    notes.append(f"Left out: {listed(out, 4)} ({text}).")
         strange: list[tuple[int, str, str]] = []
         for name in names:
             cells, kind = self.column(name), self.kinds[self.names.index(name)]
@@ -120,12 +120,12 @@ class Sheet:
                 beyond = next((cell for cell, v in zip(cells, values, strict=True) if abs(v) > LARGEST), None)
                 if beyond is not None:
                     raise ValueError(f"{name!r} has {beyond[:20]}: numbers up to ±{LARGEST:g} can be used.")
-            found.append(values)
+            result.append(values)
         if strange:
             line, cell, name = min(strange)
             more = f" and {len(strange) - 1} more" if len(strange) > 1 else ""
             notes.append(f"Line {line} has {cell[:20]!r} in {name!r}{more}: no number, it counts as missing.")
-        return names, [list(row) for row in zip(*found, strict=True)], notes
+        return names, [list(row) for row in zip(*result, strict=True)], notes
 
 
 def listed(words: Sequence[str], most: int) -> str:
@@ -207,7 +207,7 @@ def dialect(text: str) -> str:
     Raises:
         ValueError: it is no CSV.
     """
-    found = ("\n", -1.0)
+    result = ("\n", -1.0)
     lines = text.split("\n")
     sample = "\n".join(lines[: 2 * SAMPLE])
     for separator in SEPARATORS:
@@ -229,9 +229,9 @@ def dialect(text: str) -> str:
         if separator == "\n" and decimal == "," and numbers < 1:
             continue  # a list of decimal commas has nothing else
         score = count / len(rows) + numbers
-        if score > found[1] + 1e-9:
-            found = (separator, score)
-    return found[0]
+        if score > result[1] + 1e-9:
+            result = (separator, score)
+    return result[0]
 
 
 def sheet(text: str, source: str = "The table") -> Sheet:
@@ -343,9 +343,9 @@ def years(rows: Sequence[Sequence[str]], types: Sequence[Kind]) -> bool:
 
 def unique(names: Sequence[str]) -> list[str]:
     """Names without gaps and twins."""
-    found: list[str] = []
+    result: list[str] = []
     for j, name in enumerate(names, 1):
         name = " ".join(name.split())[:80] or f"column {j}"
-        twins = sum(other == name or other.startswith(f"{name} (") for other in found)
-        found.append(f"{name} ({twins + 1})" if twins else name)
-    return found
+        twins = sum(other == name or other.startswith(f"{name} (") for other in result)
+        result.append(f"{name} ({twins + 1})" if twins else name)
+    return result

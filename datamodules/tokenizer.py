@@ -312,9 +312,9 @@ class UnigramTokenizer(SubwordTokenizer):
         if every_byte:
             at_least_the_bytes("unigram", vocab_size)
         # the library refuses a vocabulary that cannot hold every byte of the text
-        seen = {byte for part in text for byte in part.encode()}
+        result = {byte for part in text for byte in part.encode()}
         trainer = trainers.UnigramTrainer(
-            vocab_size=max(vocab_size, len(seen) + 1), initial_alphabet=_letters() if every_byte else [],
+            vocab_size=max(vocab_size, len(result) + 1), initial_alphabet=_letters() if every_byte else [],
             special_tokens=[] if every_byte else [cls.UNKNOWN], unk_token=None if every_byte else cls.UNKNOWN,
             show_progress=False,
         )  # fmt: skip

@@ -46,7 +46,7 @@ def sentence(error: BaseException) -> str:
     values += re.findall(r"Got value: (.*)", problem) + re.findall(
         r"NestedArg\(key='.*?', val='?(.*?)'?\)$", text
     )
-    said = f" is {short(values[0])}" if values and values[0] else ""
+    texts = f" is {short(values[0])}" if values and values[0] else ""
     names_class = re.search(
         "Expected a dot import path|Expected an import path|Not a valid subclass|no attribute|unhashable",
         problem,
@@ -54,11 +54,11 @@ def sentence(error: BaseException) -> str:
     if wanted := kinds(problem):
         wanted += ["the name of a class"] if names_class else []
         *others, last = wanted
-        return f"{place}{said}: it must be {', '.join(others)}{' or ' if others else ''}{last}"
+        return f"{place}{texts}: it must be {', '.join(others)}{' or ' if others else ''}{last}"
     if names_class:
-        return f"{place}{said}: it must name a class, with its arguments in init_args"
+        return f"{place}{texts}: it must name a class, with its arguments in init_args"
     if "Expected a path but" in problem:
-        return f"{place}{said}: it must be a file of settings, or what such a file holds"
+        return f"{place}{texts}: it must be a file of settings, or what such a file holds"
     lines = [line.strip(" -.") for line in problem.splitlines()]
     rest = "; ".join(line for line in lines if line and not line.startswith(NOISE))
     return f"{place}: {rest}" if place else rest
@@ -75,12 +75,12 @@ def innermost(text: str) -> tuple[str, str]:
 
 def kinds(problem: str) -> list[str]:
     """What the parser would have taken, in words, each once."""
-    found: list[str] = []
+    names: list[str] = []
     for name, literals in re.findall(r"Expected an? (?:<class '(.*?)'>|typing\.Literal\[(.*?)\])", problem):
-        found += (
+        names += (
             [KINDS.get(name.rpartition(".")[2], "a list")] if name else literals.replace("'", "").split(", ")
         )
-    return [kind for kind in dict.fromkeys(found) if kind]
+    return [kind for kind in dict.fromkeys(names) if kind]
 
 
 def short(value: str) -> str:

@@ -53,8 +53,8 @@ class Lecture:
 
 def pages() -> set[str]:
     """The addresses of all pages that scenes may stand on."""
-    found = (Path(__file__).parents[1] / "pages").glob("*/*/page.py")
-    return {f"{path.parts[-3]}-{path.parts[-2]}".replace("_", "-") for path in found}
+    result = (Path(__file__).parents[1] / "pages").glob("*/*/page.py")
+    return {f"{path.parts[-3]}-{path.parts[-2]}".replace("_", "-") for path in result}
 
 
 def names() -> list[str]:
@@ -77,13 +77,13 @@ def read(name: str) -> Lecture:
 @lru_cache(maxsize=64)
 def _read(path: Path, stamp: int) -> Lecture:
     try:
-        said = yaml.safe_load(path.read_text(encoding="utf-8"))
+        text = yaml.safe_load(path.read_text(encoding="utf-8"))
     except yaml.YAMLError as error:
         raise UserError(f"{path.name} is no YAML: {error}") from None
-    if not isinstance(said, dict) or not isinstance(said.get("scenes"), list) or not said["scenes"]:
+    if not isinstance(text, dict) or not isinstance(text.get("scenes"), list) or not text["scenes"]:
         raise UserError(f"{path.name} needs a title and a list of scenes.")
-    entries = tuple(entry(path.name, number, item) for number, item in enumerate(said["scenes"], 1))
-    return Lecture(path.stem, str(said.get("title") or path.stem), entries)
+    entries = tuple(entry(path.name, number, item) for number, item in enumerate(text["scenes"], 1))
+    return Lecture(path.stem, str(text.get("title") or path.stem), entries)
 
 
 def entry(file: str, number: int, said: Any) -> Entry:

@@ -80,10 +80,10 @@ def new_bytes(func: Any, args: Any, kwargs: dict[str, Any]) -> int:
         kwargs["device"] = torch.device("meta")
     old = {t.untyped_storage()._cdata for t in tree_iter((args, kwargs)) if isinstance(t, Tensor)}
     try:
-        made = func(*args, **kwargs)
+        result = func(*args, **kwargs)
     except (RuntimeError, NotImplementedError, TypeError):
         return 0  # of a size that depends on the numbers, as of `nonzero`: no larger than the tensors given
     storages = {
-        t.untyped_storage()._cdata: t.untyped_storage() for t in tree_iter(made) if isinstance(t, Tensor)
+        t.untyped_storage()._cdata: t.untyped_storage() for t in tree_iter(result) if isinstance(t, Tensor)
     }
     return sum(storage.nbytes() for key, storage in storages.items() if key not in old)

@@ -63,16 +63,16 @@ def best() -> list[Experiment]:
 
     Left out are models that are meant to fail, which their names say: a leak reads its answer.
     """
-    found: dict[tuple[str, str], tuple[float, Experiment]] = {}
+    results: dict[tuple[str, str], tuple[float, Experiment]] = {}
     for name, experiment in catalog().items():
         card = shipped_card(experiment)
         if card is None or experiment.embedded or name.startswith("leaky"):
             continue
         nll = card["metrics"].get("test/nll", card["metrics"].get("test/iwae"))
         key = experiment.family, measured_on(card["data"])
-        if nll is not None and (key not in found or nll < found[key][0]):
-            found[key] = nll, experiment
-    return [experiment for _, experiment in found.values()]
+        if nll is not None and (key not in results or nll < results[key][0]):
+            results[key] = nll, experiment
+    return [experiment for _, experiment in results.values()]
 
 
 def rebuild(folder: Path = Path()) -> None:

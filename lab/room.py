@@ -318,14 +318,14 @@ def controls(state: type) -> Mapping[str, Control]:
     """The controls of a state's class, by key, in their order."""
     if state not in _controls:
         hints = get_type_hints(state, include_extras=True)
-        found = {f.name: hints[f.name] for f in fields(state)}
-        for name, hint in found.items():
+        results = {f.name: hints[f.name] for f in fields(state)}
+        for name, hint in results.items():
             if get_origin(hint) is not Annotated or not isinstance(get_args(hint)[-1], Control):
                 raise TypeError(f"{state.__module__}: the field {name} has no control.")
-        for name, hint in found.items():
+        for name, hint in results.items():
             if ignored := get_args(hint)[-1].ignored():
                 raise TypeError(f"{state.__module__}: the control of {name} takes no {ignored[0]}.")
-        _controls[state] = MappingProxyType({name: get_args(hint)[-1] for name, hint in found.items()})
+        _controls[state] = MappingProxyType({name: get_args(hint)[-1] for name, hint in results.items()})
     return _controls[state]
 
 
@@ -343,11 +343,11 @@ def link(state: Any) -> dict[str, Any]:
     """What a link to the state says: parameter -> value, of the controls that do not stand where they do at
     first."""
     first = values(type(state)())
-    said: dict[str, Any] = {}
+    texts: dict[str, Any] = {}
     for key, control in controls(type(state)).items():
         if (value := getattr(state, key)) != first[key]:
-            said |= control.said(key, value)
-    return said
+            texts |= control.said(key, value)
+    return texts
 
 
 def address(path: Path) -> str:

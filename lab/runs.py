@@ -218,15 +218,15 @@ def settings(experiment: str) -> dict[str, float]:
     known = catalog()  # `find` would take the path of any file
     if experiment not in known:
         raise UserError(f"There is no experiment {experiment!r} in the catalog: `lab list` shows all.")
-    found = {}
+    results = {}
     for name, field in FIELDS.items():
         value: Any = known[experiment].config
         for part in field.path.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         value = field.default if value is None else value
         if value is not None:
-            found[name] = type(field.low)(value)
-    return found
+            results[name] = type(field.low)(value)
+    return results
 
 
 def options(experiment: str, values: Mapping[str, float]) -> list[str]:

@@ -230,9 +230,9 @@ def check_optimizer(model: Module) -> None:
     Raises:
         ValueError, TypeError: torch's own words.
     """
-    made = model.configure_optimizers()
-    if isinstance(made, dict):
-        plan = made["lr_scheduler"]
+    result = model.configure_optimizers()
+    if isinstance(result, dict):
+        plan = result["lr_scheduler"]
         scheduler, monitor = plan["scheduler"], plan.get("monitor", "")
         if monitor is None:
             raise ValueError("lightning.pytorch.cli.ReduceLROnPlateau is the one that names its `monitor`")
@@ -320,8 +320,8 @@ def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
         asked = raiser.startswith(
             ("lightning.pytorch.callbacks.", "lightning.pytorch.tuner.", "lightning.pytorch.loops.fit_loop")
         )
-        said = isinstance(error, ValueError) and "values to unpack" not in str(error)  # which nobody says
-        if (said and raiser.partition(".")[0] in ours) or (asked and error.args):
+        text = isinstance(error, ValueError) and "values to unpack" not in str(error)  # which nobody says
+        if (text and raiser.partition(".")[0] in ours) or (asked and error.args):
             raise UserError(explain(error)) from error
         raise
 

@@ -14,9 +14,9 @@ def shadowed(packages: tuple[str, ...] = PACKAGES) -> str:
         places = [Path(place).resolve() for place in (spec and spec.submodule_search_locations) or ()]
         if ROOT / name in places:
             continue
-        found = (spec.origin or ", ".join(map(str, places))) if spec else "nothing"
+        result = (spec.origin or ", ".join(map(str, places))) if spec else "nothing"
         return (
-            f"`import {name}` finds {found}, not Lectern's {ROOT / name}: uninstall or rename the other, "
+            f"`import {name}` finds {result}, not Lectern's {ROOT / name}: uninstall or rename the other, "
             "take it off PYTHONPATH, or give Lectern a virtual environment of its own."
         )
     return ""

@@ -188,11 +188,11 @@ def find_class(
         raise refusal
     module, _, attribute = name.rpartition(".")
     try:
-        found = getattr(importlib.import_module(module), attribute)
+        result = getattr(importlib.import_module(module), attribute)
     except Exception:  # some modules of torch raise others where a part of the machine is missing
         raise refusal from None
     # a module holds what it imports too: `modules.base.L.Trainer` is not ours
-    safe = isinstance(found, type) and is_named_safely(f"{found.__module__}.{found.__name__}", packages)
-    if not (safe and issubclass(found, kind)):
+    safe = isinstance(result, type) and is_named_safely(f"{result.__module__}.{result.__name__}", packages)
+    if not (safe and issubclass(result, kind)):
         raise refusal
-    return found
+    return result

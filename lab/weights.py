@@ -122,8 +122,8 @@ def load(source: str | Path) -> Module:
 def taken(place: Path, data: Mapping[str, Any]) -> str:
     """The line that says which weights a command takes, a folder's or a checkpoint, and of which data."""
     shipped = " (shipped)" if place.parent == experiments.ZOO else ""
-    said = [f"{k} {v}" for k, v in (data.get("init_args") or {}).items() if isinstance(v, str)]
-    name = ", ".join([data["class_path"].rpartition(".")[2], *said])
+    texts = [f"{k} {v}" for k, v in (data.get("init_args") or {}).items() if isinstance(v, str)]
+    name = ", ".join([data["class_path"].rpartition(".")[2], *texts])
     return f"Weights: {place}{shipped}. Data: {name}."
 
 

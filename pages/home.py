@@ -105,8 +105,8 @@ def words(text: str) -> None:
         return
     tokens = texts.read(coder, text, model.context)
     pieces = texts.names(cutter, texts.read(cutter, text))
-    seen = strip.word(model, tokens)
-    letters, top, ahead = (texts.names(coder, ids) for ids in (tokens, seen.top, seen.ahead))
+    results = strip.word(model, tokens)
+    letters, top, ahead = (texts.names(coder, ids) for ids in (tokens, results.top, results.ahead))
     rows = [ui.columns(3) for _ in range(2)]
     with rows[0][0], ui.tile("Tokens", f"{len(pieces)}, of 500 that it knows", "language-tokenizer-workbench",
                              text=text):  # fmt: skip
@@ -116,39 +116,40 @@ def words(text: str) -> None:
         )  # fmt: skip
     with rows[0][1], ui.tile("Attention", "the heads of layer 1", "transformer-attention", text=text):
         small(
-            basic.images(seen.heads, columns=len(seen.heads), scale="violet"),
+            basic.images(results.heads, columns=len(results.heads), scale="violet"),
             alt="Attention weights of the first layer's heads: row looks at column", key="heads",
         )  # fmt: skip
     with (
         rows[0][2],
-        ui.tile("Next letter", f"{top[0]} has {seen.p[0]:.2f}", "language-truncation", prompt=text),
+        ui.tile("Next letter", f"{top[0]} has {results.p[0]:.2f}", "language-truncation", prompt=text),
     ):
         small(
-            basic.bars(top, seen.p), alt="Probabilities of the likeliest next letters", key="next",
-            data={"letter": top, "p": seen.p},
+            basic.bars(top, results.p), alt="Probabilities of the likeliest next letters", key="next",
+            data={"letter": top, "p": results.p},
         )  # fmt: skip
     with (
         rows[1][0],
         ui.tile("Goes on", f"{text[-12:]}|{''.join(ahead)}", "transformer-sampling", prompt=text),
     ):
         small(
-            basic.bars(ahead, seen.sure, probability=True), key="ahead",
-            alt="How the text goes on, and how sure each letter is", data={"letter": ahead, "p": seen.sure},
+            basic.bars(ahead, results.sure, probability=True), key="ahead",
+            alt="How the text goes on, and how sure each letter is", data={"letter": ahead,
+            "p": results.sure},
         )  # fmt: skip
     with rows[1][1], ui.tile("Surprise", "nats that each letter costs", "language-perplexity", text=text):
         small(
-            basic.bars(letters[1:][-16:], seen.surprise[-16:], color=basic.theme.INPUT),
+            basic.bars(letters[1:][-16:], results.surprise[-16:], color=basic.theme.INPUT),
             alt="Surprise of each letter given those before it, in nats", key="surprise",
-            data={"letter": letters[1:], "nats": seen.surprise},
+            data={"letter": letters[1:], "nats": results.surprise},
         )  # fmt: skip
-    found = strip.company(vectors(), "".join(c if c.isalpha() else " " for c in text.lower()).split())
-    says = f"of {found[0]}, by cosine" if found else "no word of yours has a vector"
+    result = strip.company(vectors(), "".join(c if c.isalpha() else " " for c in text.lower()).split())
+    says = f"of {result[0]}, by cosine" if result else "no word of yours has a vector"
     with rows[1][2], ui.tile("Neighbours", says, "language-word-vectors", corpus="captions"):
-        if found:
-            _, names, cosines = found
+        if result:
+            _, names, cosines = result
             small(
                 basic.bars(names, cosines, horizontal=True, color=basic.theme.HIDDEN),
-                alt=f"The words nearest to {found[0]}", key="company",
+                alt=f"The words nearest to {result[0]}", key="company",
                 data={"word": names, "cosine": cosines},
             )  # fmt: skip
 
@@ -156,27 +157,27 @@ def words(text: str) -> None:
 def digits(picture: torch.Tensor) -> None:
     """Four tiles that answer a drawing."""
     pictures, labels, codes = neighbourhood()
-    seen = strip.digit(ui.load(READER), ui.load(PLACER), picture, pictures)
-    best, drawn = int(seen.p.argmax()), ui.ink(picture)
-    near = [str(label) for label in labels[seen.near].tolist()]
+    result = strip.digit(ui.load(READER), ui.load(PLACER), picture, pictures)
+    best, drawn = int(result.p.argmax()), ui.ink(picture)
+    near = [str(label) for label in labels[result.near].tolist()]
     rows = [ui.columns(2) for _ in range(2)]
-    with rows[0][0], ui.tile("Class", f"{best} has {seen.p[best]:.2f}", "convolution-receptive-field",
+    with rows[0][0], ui.tile("Class", f"{best} has {result.p[best]:.2f}", "convolution-receptive-field",
                              model=READER, digit28=drawn):  # fmt: skip
         small(
-            basic.bars([str(c) for c in range(10)], seen.p, best, probability=True), key="classes",
-            alt="Probabilities of the ten classes", data={"class": range(10), "p": seen.p},
+            basic.bars([str(c) for c in range(10)], result.p, best, probability=True), key="classes",
+            alt="Probabilities of the ten classes", data={"class": range(10), "p": result.p},
         )  # fmt: skip
     with rows[0][1], ui.tile("Gradient", f"the pixels that move the answer {best}",
                              "convolution-receptive-field", model=READER, digit28=drawn):  # fmt: skip
         small(
-            basic.images([picture, seen.field / seen.field.max().clamp(min=1e-12)], columns=2, gap=4),
+            basic.images([picture, result.field / result.field.max().clamp(min=1e-12)], columns=2, gap=4),
             alt="The drawing, and how much each of its pixels moves the likeliest class", key="field",
         )  # fmt: skip
     with rows[1][0], ui.tile("Latent space", "its place among other digits", "latent-latent-space",
                              model=PLACER, a=drawn):  # fmt: skip
         fig = basic.scatter(codes, labels, size=5, equal=False)
         fig.update_layout(showlegend=False)
-        fig.add_scatter(x=[seen.code[0].item()], y=[seen.code[1].item()], mode="markers", name="yours",
+        fig.add_scatter(x=[result.code[0].item()], y=[result.code[1].item()], mode="markers", name="yours",
                         marker={"symbol": "x", "size": 18, "color": basic.theme.text()})  # fmt: skip
         small(fig, alt="Places of digits in the plane of the autoencoder, and a cross at yours",
                   key="place")  # fmt: skip
@@ -187,7 +188,7 @@ def digits(picture: torch.Tensor) -> None:
         ),
     ):
         small(
-            basic.images(pictures[seen.near], columns=len(near), gap=3),
+            basic.images(pictures[result.near], columns=len(near), gap=3),
             alt=f"The digits nearest to yours, pixel by pixel: {', '.join(near)}", key="near",
         )  # fmt: skip
 

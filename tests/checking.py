@@ -35,7 +35,7 @@ class Check:
 @contextmanager
 def watched() -> Iterator[list[Check]]:
     """The checks that pages draw from now on, the newest last."""
-    seen: list[Check] = []
+    checks: list[Check] = []
     true, signature = ui.check, inspect.signature(ui.check)
 
     def watch(*args: Any, **named: Any) -> None:
@@ -46,12 +46,12 @@ def watched() -> Iterator[list[Check]]:
         pairs = wrong.items() if isinstance(wrong, Mapping) else zip(options, wrong, strict=True)
         reasons = {str(option): reason for option, reason in pairs}
         answer, veils = str(given["answer"]), tuple(given["veils"])
-        seen.append(Check(given["question"], options, answer, given["why"], reasons, veils))
+        checks.append(Check(given["question"], options, answer, given["why"], reasons, veils))
         true(*args, **named)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(ui, "check", watch)
-        yield seen
+        yield checks
 
 
 @contextmanager
@@ -72,35 +72,35 @@ def spelled() -> Iterator[set[str]]:
 
 def faults(check: Check) -> list[str]:
     """What is wrong with what a check says of its options; none where all is well."""
-    found = []
+    results = []
     if len(set(check.options)) < len(check.options):
-        found.append(f"an option stands twice in {check.options}")
+        results.append(f"an option stands twice in {check.options}")
     wrong = [option for option in check.options if option != check.answer]
-    said = {option: check.wrong.get(option, "") for option in wrong}
-    for option, reason in said.items():
+    texts = {option: check.wrong.get(option, "") for option in wrong}
+    for option, reason in texts.items():
         rest = reason.replace(check.answer, "") if len(check.answer) > 3 else reason
         if not re.fullmatch(r"[^\s].*[^\s]\.", reason) or len(re.findall(r"\w+", rest)) < 4:
-            found.append(f"{option!r} is wrong, and {reason!r} does not say why")
+            results.append(f"{option!r} is wrong, and {reason!r} does not say why")
         if reason == check.why or "  " in reason:
-            found.append(f"of {option!r} is said {reason!r}")
-    if len(set(said.values())) < len(said):
-        found.append(f"two options have one reason: {said}")
-    return found
+            results.append(f"of {option!r} is said {reason!r}")
+    if len(set(texts.values())) < len(texts):
+        results.append(f"two options have one reason: {texts}")
+    return results
 
 
 def told(page: AppTest, check: Check) -> list[str]:
     """What stands open while the check asks, and has its answer, or a number that decides it."""
     covered = {PARTS.get(name, name) for name in check.veils}
     numbers = re.findall(r"\d+\.\d+", check.why)
-    found = []
+    results = []
     for keys, text in readable(page):
         if covered & keys or any(f"figure-{name}" in keys for name in covered):
             continue
         bare = re.sub(r"[{,}]", "", text)  # LaTeX writes 64{,}512
         decides = any(re.search(rf"(?<![\d.]){re.escape(number)}(?!\d)", bare) for number in numbers)
         if decides or [option for option in check.options if names(text, option)] == [check.answer]:
-            found.append(text)
-    return found
+            results.append(text)
+    return results
 
 
 def names(text: str, option: str) -> bool:

@@ -143,12 +143,12 @@ def little_memory() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def chromium() -> str:
     """The path of the Chromium that Playwright drives: `launch(executable_path=chromium)`."""
-    found = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
+    result = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if result is None:
         _absent(f"no browser here ({', '.join(BROWSERS)})", "LECTERN_REQUIRE_BROWSER")
     if importlib.util.find_spec("playwright") is None:
         _absent("Playwright is not installed", "LECTERN_REQUIRE_BROWSER")
-    return found
+    return result
 
 
 # Files whose tests start programs or whole pages: seconds each.

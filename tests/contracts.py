@@ -363,8 +363,8 @@ def inverts_with_its_log_determinant(
     if list(layer.parameters()):
 
         def loss() -> Tensor:
-            (noise, down), (made, up) = layer.normalize(x, context), layer.generate(z, context)
-            return noise.square().mean() + made.square().mean() + (3 * up - down).mean()
+            (noise, down), (result, up) = layer.normalize(x, context), layer.generate(z, context)
+            return noise.square().mean() + result.square().mean() + (3 * up - down).mean()
 
         every_parameter_gets_a_gradient(layer, loss, dead)
     with torch.no_grad():

@@ -47,40 +47,40 @@ class Counts:
 
 def counts(room: Path) -> Counts:
     """The counts of a room, a folder `pages/<family>/<topic>`."""
-    found, files = Counts(), {path: path.read_text(encoding="utf-8") for path in sorted(room.glob("*.py"))}
+    result, files = Counts(), {path: path.read_text(encoding="utf-8") for path in sorted(room.glob("*.py"))}
     trees = {path: ast.parse(text) for path, text in files.items()}
     owned = declared(room)
     keys = owned | {key for tree in trees.values() for key in keys_of(tree)}
-    said = dict.fromkeys(keys, 0)
+    texts = dict.fromkeys(keys, 0)
     for path, tree in trees.items():
-        found.lines += files[path].count("\n")
-        found.skips += files[path].count("# fmt: skip")
+        result.lines += files[path].count("\n")
+        result.skips += files[path].count("# fmt: skip")
         drawing = set(figure_names(tree))
         quiet, still = {id(node) for node in unsaid(tree)}, {id(node) for node in stills(tree)}
         speaks = path.name != "room.py" and not draws(".".join(path.with_suffix("").parts))
         for node in ast.walk(tree):
             if id(node) not in quiet and (text := text_of(node)) is not None:
-                found.paths += bool(PATH.fullmatch(text))
-                said[text] = said.get(text, 0) + speaks
+                result.paths += bool(PATH.fullmatch(text))
+                texts[text] = texts.get(text, 0) + speaks
             elif isinstance(node, ast.Attribute) and of_ui(node):
-                found.cached += node.attr == "cached"
+                result.cached += node.attr == "cached"
             elif isinstance(node, ast.Call):
                 called = node.func
-                found.ahead += of_ui(called) and called.attr in AHEAD
-                found.ahead += any(keyword.arg == "soon" for keyword in node.keywords)
+                result.ahead += of_ui(called) and called.attr in AHEAD
+                result.ahead += any(keyword.arg == "soon" for keyword in node.keywords)
                 drawn = ast.unparse(called).partition(".")[0] in drawing and id(node) not in still
-                found.at += speaks and drawn and at_a_frame(node)
-    found.keys = sum(max(0, said[key] - (key not in owned)) for key in keys)
+                result.at += speaks and drawn and at_a_frame(node)
+    result.keys = sum(max(0, texts[key] - (key not in owned)) for key in keys)
     page = trees[room / "page.py"]
     held = set(variables(page))
-    found.controls = len(held | owned)
-    found.named = sum(
+    result.controls = len(held | owned)
+    result.named = sum(
         (isinstance(node, ast.Name) and node.id in held)
         or (isinstance(node, ast.arg) and node.arg in held)
         or (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.attr in owned)
         for node in ast.walk(page)
     )
-    return found
+    return result
 
 
 def of_ui(node: ast.AST) -> bool:
@@ -188,10 +188,10 @@ def at_a_frame(call: ast.Call) -> bool:
 
 def rooms(asked: list[str]) -> list[Path]:
     """The rooms of these families or names, or all."""
-    found = sorted(path.parent for path in Path("pages").glob("*/*/page.py"))
+    result = sorted(path.parent for path in Path("pages").glob("*/*/page.py"))
     return [
         room
-        for room in found
+        for room in result
         if not asked or {room.parent.name, f"{room.parent.name}/{room.name}"} & {*asked}
     ]
 

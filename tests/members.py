@@ -138,8 +138,8 @@ def game(
 def conditional_game(settings: dict[str, Any]) -> Member:
     def call(model: Any) -> Tensor:
         x = to(model, FOURS[0])
-        made = model.sample(len(x), y=FOURS[1], generator=torch.Generator().manual_seed(0))
-        return torch.cat([made.flatten(1), model.discriminate(x, y=FOURS[1])[:, None]], 1)
+        samples = model.sample(len(x), y=FOURS[1], generator=torch.Generator().manual_seed(0))
+        return torch.cat([samples.flatten(1), model.discriminate(x, y=FOURS[1])[:, None]], 1)
 
     sizes = {"image_shape": (1, 4, 4), "channels": [3], "latent_dim": 3, "num_classes": 3}
     return Member(sizes | settings, FOURS, call, (Sampler,))
@@ -504,12 +504,12 @@ def found(name: str) -> Any:
 
 def classes() -> dict[str, type[L.LightningModule]]:
     """Every LightningModule that `modules` has, by its dotted name."""
-    made: dict[str, type[L.LightningModule]] = {}
+    results: dict[str, type[L.LightningModule]] = {}
     for place in pkgutil.walk_packages(modules.__path__, "modules."):
         for value in vars(importlib.import_module(place.name)).values():
             if inspect.isclass(value) and issubclass(value, L.LightningModule):
-                made[f"{value.__module__}.{value.__qualname__}"] = value
-    return {name: cls for name, cls in sorted(made.items()) if name.startswith("modules.")}
+                results[f"{value.__module__}.{value.__qualname__}"] = value
+    return {name: cls for name, cls in sorted(results.items()) if name.startswith("modules.")}
 
 
 def make(name: str, number: int = 0, **other: Any) -> Any:

@@ -47,10 +47,10 @@ def page_payloads(topic: Any) -> dict[str, Any]:
     import opening
 
     first, sent = opened(topic, 0)
-    found = {"0 at first": sent}
+    results = {"0 at first": sent}
     for number, name in enumerate(opening.scenes(first), 1):
-        found[f"{number} {name}"] = opened(topic, name)[1]
-    return found
+        results[f"{number} {name}"] = opened(topic, name)[1]
+    return results
 
 
 def opened(topic: Any, scene: int | str) -> tuple[Any, dict[str, Any]]:
@@ -70,7 +70,7 @@ def payload(page: Any) -> dict[str, Any]:
     """All that a page shows that has run."""
     import opening
 
-    said = page.session_state["_program"][1] if "_program" in page.session_state else None
+    texts = page.session_state["_program"][1] if "_program" in page.session_state else None
     sent: dict[str, Any] = {
         "equations": [equation.value for equation in page.latex],
         "metrics": [[metric.label, metric.value] for metric in page.metric],
@@ -82,7 +82,7 @@ def payload(page: Any) -> dict[str, Any]:
         "controls": [[kind, w.label, w.value, getattr(w, "options", None)]
                      for kind in WIDGETS for w in page.get(kind)],
         "link": {key: page.query_params[key] for key in page.query_params},
-        "result": said,
+        "result": texts,
     }  # fmt: skip
     for element in page.get("bidi_component"):
         kind = element.proto.component_name.removeprefix("lectern_")
@@ -112,8 +112,8 @@ def plain(value: Any) -> Any:
         if "bdata" in value:
             numbers = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
             return numbers.reshape([int(n) for n in str(value.get("shape", len(numbers))).split(",")])
-        made = {str(key): plain(v) for key, v in value.items()}
-        return {key: v for key, v in made.items() if v is not None and not (isinstance(v, dict) and not v)}
+        results = {str(key): plain(v) for key, v in value.items()}
+        return {key: v for key, v in results.items() if v is not None and not (isinstance(v, dict) and not v)}
     if isinstance(value, list | tuple):
         parts = [plain(v) for v in value]
         if parts and all(v is None or isinstance(v, int | float) for v in parts):
@@ -252,11 +252,11 @@ def partner(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:
     named = {told(name): name for name in after}
     known = {told(name) for name in before}
     others = [name for name in after if told(name) not in known]
-    found = {}
+    results = {}
     for old, sent in before.items():
         same = (name for name in others if after[name].get("link") == sent.get("link"))
-        found[old] = named.get(told(old)) or next(same, "")
-    return found
+        results[old] = named.get(told(old)) or next(same, "")
+    return results
 
 
 def report(topic: str, before: dict[str, Any], after: dict[str, Any], most: int) -> bool:
@@ -266,16 +266,16 @@ def report(topic: str, before: dict[str, Any], after: dict[str, Any], most: int)
         print(f"{topic}: {new}: a new scene")
         equal = False
     for old, new in partners.items():
-        found = list(differences(before[old], after.get(new)))
+        result = list(differences(before[old], after.get(new)))
         if old != new:
-            found.insert(0, Difference("scene", shown(old), shown(new or None)))
-        seen = [d for d in found if d.share > ROUNDING]
-        within = max((d.share for d in found), default=0.0)
-        print(f"{topic}: {old}:", f"{len(seen)} differ" if seen else "EQUAL",
-              f"(within {within:.1g})" if found and not seen else "")  # fmt: skip
-        for d in seen[:most]:
+            result.insert(0, Difference("scene", shown(old), shown(new or None)))
+        results = [d for d in result if d.share > ROUNDING]
+        within = max((d.share for d in result), default=0.0)
+        print(f"{topic}: {old}:", f"{len(results)} differ" if results else "EQUAL",
+              f"(within {within:.1g})" if result and not results else "")  # fmt: skip
+        for d in results[:most]:
             print(f"    {d.path}: {d.before} ≠ {d.after}")
-        equal &= not seen
+        equal &= not results
     return equal
 
 
@@ -313,17 +313,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for work in as_completed(works):
             topic = works[work]
             try:
-                found, seconds = work.result()
+                result, seconds = work.result()
             except Exception as error:
                 print(f"{topic}: FAILED: {type(error).__name__}: {error}", flush=True)
                 well = False
                 continue
             if asked.do == "check":
-                well &= report(topic, known[topic], found, asked.most)
+                well &= report(topic, known[topic], result, asked.most)
             else:
-                save(asked.folder / f"{topic}.npz", found)
-                failed = [name for name, sent in found.items() if sent["failures"]]
-                print(f"{topic}: {len(found)} states in {seconds:.0f} s",
+                save(asked.folder / f"{topic}.npz", result)
+                failed = [name for name, sent in result.items() if sent["failures"]]
+                print(f"{topic}: {len(result)} states in {seconds:.0f} s",
                       f"with failures in {failed}" if failed else "", flush=True)  # fmt: skip
     return 0 if well else 1
 

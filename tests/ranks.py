@@ -64,11 +64,11 @@ class Whole:
 
 def data(batch: Any) -> DataModule:
     """A row's batch as every split, five examples at a time: of these two processes have unequal parts."""
-    made = DataModule(batch_size=5)
-    made.train_set = made.val_set = made.test_set = (
+    data_module = DataModule(batch_size=5)
+    data_module.train_set = data_module.val_set = data_module.test_set = (
         TensorSplit(*batch) if isinstance(batch, tuple) else Whole(batch)
     )
-    return made
+    return data_module
 
 
 def life(name: str, number: int, **options: Any) -> dict[str, Any]:

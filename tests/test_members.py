@@ -101,8 +101,8 @@ def test_codes_of_the_prior_decode(name: str, number: int) -> None:
     with torch.no_grad():
         z = model.prior.sample((len(x),))
         assert z.shape == model.encode(x, **row.given).shape
-        made = model.decode(z, **row.given)
-    assert made.shape == x.shape and made.isfinite().all()
+        result = model.decode(z, **row.given)
+    assert result.shape == x.shape and result.isfinite().all()
     assert model.prior.log_prob(z).shape == (len(x),)
 
 

@@ -31,11 +31,13 @@ RESULTS = ("README.md", "lab/zoo/README.md")
 
 def commands(document: str | None = None) -> list[str]:
     """Every `lab …` and `make …` of a document, or of all: lines of shell blocks, and spans in the text."""
-    found = []
+    results = []
     for name in [document] if document else DOCUMENTS:
-        found += [line for language, text in BLOCKS[name] if language == "bash" for line in text.splitlines()]
-        found += [span for span in SPANS[name] if re.match(r"(?:lab|make)(?: |$)", span)]
-    plain = [line.split("  #")[0].strip() for line in found]
+        results += [
+            line for language, text in BLOCKS[name] if language == "bash" for line in text.splitlines()
+        ]
+        results += [span for span in SPANS[name] if re.match(r"(?:lab|make)(?: |$)", span)]
+    plain = [line.split("  #")[0].strip() for line in results]
     return list(dict.fromkeys(line for line in plain if line))
 
 
@@ -67,10 +69,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_readme_shows_what_it_promises() -> None:
-    said = commands("README.md")
-    assert {command.split()[0] for command in said} == {"lab", "make"}
-    assert {"make app", "make test"} <= set(said)
-    shown = {command.split()[1] for command in said if command.startswith("lab ")}
+    text = commands("README.md")
+    assert {command.split()[0] for command in text} == {"lab", "make"}
+    assert {"make app", "make test"} <= set(text)
+    shown = {command.split()[1] for command in text if command.startswith("lab ")}
     from lab.commands import COMMANDS
 
     assert shown <= set(COMMANDS)
@@ -90,7 +92,7 @@ def test_every_link_to_a_file_leads_somewhere(name: str) -> None:
 
 def test_every_path_that_is_named_exists() -> None:
     floors = ("app.py", "lab/", "modules/", "datamodules/", "pages/", "tests/")
-    spans = {span for found in SPANS.values() for span in found}
+    spans = {span for result in SPANS.values() for span in result}
     named = {span for span in spans if span.startswith(floors) and re.fullmatch(r"[\w./-]+", span)}
     assert len(named) > 20 and not [path for path in named if not (ROOT / path).exists()]
 
@@ -141,8 +143,8 @@ SHORT = {
 def lab_commands() -> list[str]:
     """The `lab` commands in their order; those on the example that is added have their own test."""
     run_elsewhere = ("<", "stencil")
-    found = [c for c in commands() if c.startswith("lab ") and c != "lab fit"]
-    return [c for c in found if not any(word in c for word in run_elsewhere)]
+    results = [c for c in commands() if c.startswith("lab ") and c != "lab fit"]
+    return [c for c in results if not any(word in c for word in run_elsewhere)]
 
 
 def test_lab_commands_run(
@@ -171,10 +173,10 @@ def test_lab_commands_run(
         assert code == 0, f"{command}\n{printed.err}"
         assert printed.out.strip() or name == "results", command
     assert (place / "digits.png").read_bytes().startswith(b"\x89PNG")
-    made = sorted((runs / "made-digits").iterdir())
-    assert len(made) == 1, "the second fit goes on with the first, it starts no other run"
-    assert (made[0] / "model.safetensors").is_file() and (made[0] / "card.json").is_file()
-    assert len((made[0] / "metrics.csv").read_text().splitlines()) == 1 + 6
+    result = sorted((runs / "made-digits").iterdir())
+    assert len(result) == 1, "the second fit goes on with the first, it starts no other run"
+    assert (result[0] / "model.safetensors").is_file() and (result[0] / "card.json").is_file()
+    assert len((result[0] / "metrics.csv").read_text().splitlines()) == 1 + 6
 
 
 def test_the_tables_of_results_are_what_the_cards_say(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,9 +15,9 @@ from tests.lab import forks
 def differences(alone: dict, first: dict, second: dict, name: str, chance: bool) -> list[str]:
     """Where a row's life with another process is not what it is without."""
     if "refused" in first or "refused" in second:
-        said = first.get("refused", "")
-        fair = issubclass(found(name), CountModel) and said == second.get("refused") and said[-1:] == "."
-        return [] if fair else [f"refuses with {said[:200]!r}"]
+        text = first.get("refused", "")
+        fair = issubclass(found(name), CountModel) and text == second.get("refused") and text[-1:] == "."
+        return [] if fair else [f"refuses with {text[:200]!r}"]
     wrong = [f"{what} by rank" for what in ("measured", "validated") if first[what] != second[what]]
     state, other = first["state"], second["state"]
     wrong += [f"{k} by rank" for k in state if not torch.equal(state[k].nan_to_num(), other[k].nan_to_num())]
@@ -51,11 +51,11 @@ def test_two_processes_are_what_one_is(tmp_path: Path) -> None:
     (one, first), (other, second) = (torch.load(tmp_path / f"{r}.pt", weights_only=False) for r in range(2))
     alone = one | other
     wrong = {
-        title: said
+        title: text
         for title, row in zip(IDS, ROWS, strict=True)
-        if (said := differences(alone[row], first[row], second[row], row[0], row in CHANCE))
+        if (text := differences(alone[row], first[row], second[row], row[0], row in CHANCE))
     }
-    assert not wrong, "\n".join(f"{title}: {'; '.join(said[:3])}" for title, said in wrong.items())
+    assert not wrong, "\n".join(f"{title}: {'; '.join(text[:3])}" for title, text in wrong.items())
 
 
 def recipes() -> dict[str, str]:
@@ -76,10 +76,10 @@ def test_a_recipe_of_every_class_runs_on_two_processes(recipe: str, tmp_path: Pa
         2, "fit", recipe, "--seeds=1", "--trainer.max_epochs=1", "--trainer.devices=2",
         "--trainer.strategy=ddp", "--trainer.accelerator=cpu", *limits, runs=tmp_path / "runs",
     )  # fmt: skip
-    said = (tmp_path / "runs.0.log").read_text()
-    print(recipe, done, said.splitlines()[-1:])
-    if "Counting is done by one process" in said:
+    text = (tmp_path / "runs.0.log").read_text()
+    print(recipe, done, text.splitlines()[-1:])
+    if "Counting is done by one process" in text:
         assert done == [2, 2]
         return
-    assert done == [0, 0], said[-2000:] + (tmp_path / "runs.1.log").read_text()[-2000:]
+    assert done == [0, 0], text[-2000:] + (tmp_path / "runs.1.log").read_text()[-2000:]
     assert len(list((tmp_path / "runs").rglob("card.json"))) == 1

@@ -126,11 +126,11 @@ def run(argv: list[str]) -> int:
         measure = importlib.import_module(BENCHES[name][0]).measure
         takes = inspect.signature(measure).parameters
         chosen = {k: v for k, v in vars(options).items() if k in takes and v is not None and v is not False}
-        found = list(measure(**chosen))
-        rows += found
+        result = list(measure(**chosen))
+        rows += result
         if options.write:
-            said = [f"--{key} {value:g}" for key, value in chosen.items()] + ["--busy"] * options.busy
-            record.save(name, found, " ".join(["lab bench", name, *said]), machine())
+            text = [f"--{key} {value:g}" for key, value in chosen.items()] + ["--busy"] * options.busy
+            record.save(name, result, " ".join(["lab bench", name, *text]), machine())
     if options.write:
         record.rebuild(about())
     if options.json:

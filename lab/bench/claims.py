@@ -66,10 +66,10 @@ def ablated(quick: bool) -> Iterator[Row]:
             model, optimizers = recipe.game(settings, seed)
             deque(moves(model, optimizers, known, batches, seed, batches, recipe.BATCH), maxlen=0)
             with torch.no_grad():
-                made = model.eval().decode(model.noise(len(held), torch.Generator().manual_seed(7)))
-            distances.append(float(metrics.frechet(made.flatten(1), held.flatten(1))))
-        mean, said = of_seeds(distances)
-        yield Row("claims", f"recipe: {name}", mean, unit="distance", note=f"{said}, {seeds} seeds")
+                result = model.eval().decode(model.noise(len(held), torch.Generator().manual_seed(7)))
+            distances.append(float(metrics.frechet(result.flatten(1), held.flatten(1))))
+        mean, text = of_seeds(distances)
+        yield Row("claims", f"recipe: {name}", mean, unit="distance", note=f"{text}, {seeds} seeds")
 
 
 def ablated_mnist(
@@ -89,12 +89,12 @@ def ablated_mnist(
         for seed in range(seeds):
             model, optimizers = recipe.game(LARGER | recipe.SWITCHES[name], seed)
             deque(moves(model, optimizers, known, batches, seed, batches, recipe.BATCH), maxlen=0)
-            logits, made = features(network, drawn(model, count))
+            logits, result = features(network, drawn(model, count))
             rarest.append(float(logits.argmax(1).bincount(minlength=10).min()) / count)
-            distances.append(float(metrics.frechet(made, looked)))
-            shares.append(float(metrics.precision_recall(looked, made)[0]))
-        (mean, said), (_, precision) = of_seeds(distances, 3), of_seeds(shares)
-        note = f"{said}, precision {precision}, rarest class {of_seeds(rarest)[1]}, {seeds} seeds"
+            distances.append(float(metrics.frechet(result, looked)))
+            shares.append(float(metrics.precision_recall(looked, result)[0]))
+        (mean, text), (_, precision) = of_seeds(distances, 3), of_seeds(shares)
+        note = f"{text}, precision {precision}, rarest class {of_seeds(rarest)[1]}, {seeds} seeds"
         yield Row("claims", f"recipe, mnist: {name}", mean, unit="distance", note=note)
 
 
@@ -120,10 +120,10 @@ def cut(name: str, known: Tensor, held: Tensor) -> Iterator[Row]:
     data, shown = features(network, known)[1], {"held-out digits": held}
     for bound in TRUNCATIONS:
         with torch.no_grad():
-            made = model.sample(  # type: ignore[operator]
+            samples = model.sample(  # type: ignore[operator]
                 len(held), generator=torch.Generator().manual_seed(0), truncation=bound
             )
-        shown[f"τ = {bound:g}" if bound else "all of z"] = made
+        shown[f"τ = {bound:g}" if bound else "all of z"] = samples
     for which, pictures in shown.items():
         precision, recall = metrics.precision_recall(data, features(network, pictures)[1], 3)
         note = f"recall {recall:.3f}, {len(held)} each"
@@ -159,8 +159,8 @@ def noise_ignored(quick: bool) -> Row:
 @torch.no_grad()
 def spread_over_noise(model: Pix2Pix, outlines: Tensor, draws: int = 8) -> tuple[float, float]:
     """Mean deviation of a pixel over the noise at one outline, and over outlines (N, 1, H, W)."""
-    made = torch.stack([model.translate(outlines, torch.Generator().manual_seed(n)) for n in range(draws)])
-    return float(made.std(0).mean()), float(made.mean(0).std(0).mean())
+    result = torch.stack([model.translate(outlines, torch.Generator().manual_seed(n)) for n in range(draws)])
+    return float(result.std(0).mean()), float(result.mean(0).std(0).mean())
 
 
 # --- Birthdays ------------------------------------------------------------------------------------
@@ -197,13 +197,13 @@ def helped(quick: bool) -> Iterator[Row]:
         even, near = [], []
         for seed in range(seeds):
             ((_, model, _),) = deque(playing(x, SLOW | settings, batches, seed, batches), maxlen=1)
-            seen = ModeCoverage(centres.tolist(), sd, "kl")
+            mode_coverage = ModeCoverage(centres.tolist(), sd, "kl")
             with torch.no_grad():
-                seen.update(model.generator(model.noise(2500, torch.Generator().manual_seed(7))))
-            even.append(len(centres) * float((-seen.value("kl")).exp()))
-            near.append(float(seen.value("quality")))
-        mean, said = of_seeds(even)
-        note = f"{said}, quality {of_seeds(near)[1]}, {seeds} seeds"
+                mode_coverage.update(model.generator(model.noise(2500, torch.Generator().manual_seed(7))))
+            even.append(len(centres) * float((-mode_coverage.value("kl")).exp()))
+            near.append(float(mode_coverage.value("quality")))
+        mean, text = of_seeds(even)
+        note = f"{text}, quality {of_seeds(near)[1]}, {seeds} seeds"
         yield Row("claims", f"tricks: {name}", mean, unit="modes' worth", note=note)
 
 
@@ -217,11 +217,11 @@ def coded(quick: bool) -> Iterator[Row]:
         model, network = weights.load(f"infogan-{name}"), weights.load(f"cnn-{name}")
         data.setup("test")
         x, y = data.test_set[torch.arange(len(data.test_set))]
-        made = error_of_made(model, network)  # type: ignore[arg-type]
+        result = error_of_made(model, network)  # type: ignore[arg-type]
         read = error_of_read(model, x, y)  # type: ignore[arg-type]
-        said = "; ".join(
+        text = "; ".join(
             f"c{'₂₃'[i]} with slant {slant:.2f}, with thickness {thickness:.2f}"
             for i, (slant, thickness) in enumerate(meanings(model).tolist())  # type: ignore[arg-type]
         )
-        note = f"of what is made; of test digits as Q reads them {read:.3f}; {said}"
-        yield Row("claims", f"codes: infogan-{name}", made, unit="error", note=note)
+        note = f"of what is made; of test digits as Q reads them {read:.3f}; {text}"
+        yield Row("claims", f"codes: infogan-{name}", result, unit="error", note=note)

@@ -202,10 +202,10 @@ class Reader:
     def choose(self, turn: int) -> float | None:
         """The same of a click on an option that is not chosen, or on a switch."""
         kinds = "button[role=radio][aria-checked=false]", "[data-testid=stCheckbox] label"
-        found = [controls[0] for kind in kinds if (controls := self.controls(kind))]
-        if not found:
+        results = [controls[0] for kind in kinds if (controls := self.controls(kind))]
+        if not results:
             return None
-        control = found[turn % len(found)]
+        control = results[turn % len(results)]
         control.scroll_into_view_if_needed()
         self.tab.evaluate(WATCH, ANSWER_LIMIT)
         control.click()

@@ -33,15 +33,15 @@ def measure(quick: bool = False) -> list[Row]:
     known, held = recipe.digits()
     network = weights.load("cnn-digits")
     of_held = features(network, held[:count])[1]
-    found: dict[str, list[tuple[float, float]]] = {}
+    results: dict[str, list[tuple[float, float]]] = {}
     for seed in range(seeds):
         for part in PARTS:
             for name, model in trained(part, known, steps, seed):
-                made = model.sample(count, steps=SAMPLER_STEPS, generator=torch.Generator().manual_seed(0))
-                distance = float(metrics.frechet(of_held, features(network, made)[1]))
-                found.setdefault(name, []).append((error(model, held), distance))
+                samples = model.sample(count, steps=SAMPLER_STEPS, generator=torch.Generator().manual_seed(0))
+                distance = float(metrics.frechet(of_held, features(network, samples)[1]))
+                results.setdefault(name, []).append((error(model, held), distance))
     rows = []
-    for name, pairs in found.items():
+    for name, pairs in results.items():
         (mse, far), (spread, wide) = (
             each(torch.tensor(pairs).double()).tolist() for each in (mean, deviation)
         )

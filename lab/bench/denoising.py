@@ -62,8 +62,8 @@ def of_shape(shape: points.Shape, steps: int, count: int) -> Iterator[Row]:
         error = float(nll.std()) / math.sqrt(len(nll))
         generator = torch.Generator().manual_seed(2)
         knobs: dict[str, Any] = {} if isinstance(model, NSF) else {"steps": SAMPLER_STEPS}
-        made = model.sample(count, generator=generator, **knobs)  # type: ignore[operator]
-        note = f"± {error:.3f}, energy distance {1000 * float(energy_distance(made, test)):.1f}e-3"
+        samples = model.sample(count, generator=generator, **knobs)  # type: ignore[operator]
+        note = f"± {error:.3f}, energy distance {1000 * float(energy_distance(samples, test)):.1f}e-3"
         if isinstance(model, GaussianDiffusion):
             bound = model.bound(model.preprocess(test[:200]), generator=generator).total  # of all steps
             note += f", bound {float(bound.mean()) - model.log_unit:.3f}"
@@ -108,8 +108,10 @@ def log_prob(model: Module, x: Tensor) -> Tensor:
     equation = sde.VP()
     score = sde.learned_score(equation, model.denoiser(), model.schedule)
     since = sde.first_time(equation, model.schedule)
-    told = ode_likelihood.likelihood(equation, score, model.preprocess(x), since, tolerance=1e-3, norm="rms")
-    return told.log_prob + model.log_unit
+    result = ode_likelihood.likelihood(
+        equation, score, model.preprocess(x), since, tolerance=1e-3, norm="rms"
+    )
+    return result.log_prob + model.log_unit
 
 
 def straight(model: FlowMatching, x: Tensor) -> Tensor:

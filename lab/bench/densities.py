@@ -74,8 +74,8 @@ def by_depth(quick: bool) -> Iterator[Row]:
                     trained(model, x, steps, batch=256, rate=2e-3, seed=seed)
                     with torch.no_grad():
                         gaps.append(-float(model.log_prob(test).mean()) - least)
-                mean, said = of_seeds(gaps, 3)
-                note = f"{said}, {seeds} seeds, entropy {least:.3f}"
+                mean, text = of_seeds(gaps, 3)
+                note = f"{text}, {seeds} seeds, entropy {least:.3f}"
                 yield Row("densities", f"{shape}: {kind}, {layers} layers", mean, unit="nats", note=note)
 
 
@@ -92,8 +92,8 @@ def of_tables(quick: bool) -> Iterator[Row]:
                 for seed, split in enumerate(splits)
             ]
         for kind, values in cases.items():
-            mean, said = of_seeds(values)
-            note = f"{said}, {seeds} splits, {x.shape[1]} columns, {len(splits[0][0])} rows to fit"
+            mean, text = of_seeds(values)
+            note = f"{text}, {seeds} splits, {x.shape[1]} columns, {len(splits[0][0])} rows to fit"
             yield Row("densities", f"{name}: {kind}", mean, unit="nats", note=note)
 
 
@@ -123,9 +123,9 @@ def stopped(model: Flow, split: tuple[Tensor, Tensor, Tensor], steps: int, seed:
     for step in range(steps + 1):
         if step % 50 == 0:
             with torch.no_grad():
-                told = -float(model.log_prob(held).mean())
-            if told < best:
-                best, kept = told, deepcopy(model.state_dict())
+                result = -float(model.log_prob(held).mean())
+            if result < best:
+                best, kept = result, deepcopy(model.state_dict())
         batch = train[torch.randint(len(train), (128,), generator=generator)]
         optimizer.zero_grad()
         (-model.log_prob(batch).mean()).backward()  # type: ignore[no-untyped-call]
@@ -150,7 +150,7 @@ def of_pictures(quick: bool) -> Iterator[Row]:
             with torch.no_grad():
                 bound = model.iw_elbo(test, 8, generator=torch.Generator().manual_seed(0))
             bits.append(float(bits_per_dim(bound, model.event_dim).mean()))
-        mean, said = of_seeds(bits, 3)
+        mean, text = of_seeds(bits, 3)
         weights = sum(p.numel() for p in model.parameters())
-        note = f"{said}, {seeds} seeds, {weights:,} parameters"
+        note = f"{text}, {seeds} seeds, {weights:,} parameters"
         yield Row("densities", f"digits: {case}", mean, unit="bits a dimension", note=note)

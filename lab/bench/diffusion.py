@@ -48,8 +48,8 @@ def likelihoods(quick: bool) -> list[Row]:
         peer, note = torchdiffeqs(vp, score, x, tolerance), ""
 
         def mine(tolerance: float = tolerance) -> tuple[Tensor, int]:
-            told = ode_likelihood.likelihood(vp, score, x, tolerance=tolerance, norm="rms")
-            return told.log_prob, told.calls
+            result = ode_likelihood.likelihood(vp, score, x, tolerance=tolerance, norm="rms")
+            return result.log_prob, result.calls
 
         if peer is not None:
             off = [(float((side()[0] - truth.log_prob(x)).abs().max()), side()[1]) for side in (mine, peer)]
@@ -91,14 +91,14 @@ def torchdiffeqs(
 
 def sampling(quick: bool) -> list[Row]:
     """DDIM of one network over the same times, the loop and the step of each side."""
-    made, repeats, steps = linear(), 1 if quick else 9, 5 if quick else 50
+    result, repeats, steps = linear(), 1 if quick else 9, 5 if quick else 50
     torch.manual_seed(0)
     net = MLPDenoiser(2).eval().requires_grad_(False)
     start = torch.randn(256, 2, generator=torch.Generator().manual_seed(0))
-    spaced = [1 + n * (made.T // steps) for n in reversed(range(steps))]  # diffusers': one later, from 1 up
+    spaced = [1 + n * (result.T // steps) for n in reversed(range(steps))]  # diffusers': one later, from 1 up
 
     def mine() -> Tensor:
-        return samplers.last(samplers.ddim(net, made, start, [*spaced, 0]))
+        return samplers.last(samplers.ddim(net, result, start, [*spaced, 0]))
 
     peer = diffusers_ddim(net, start, steps)
     note = "one network on both sides"

@@ -43,15 +43,15 @@ def measure(quick: bool = False) -> Iterator[Row]:
 
 def of_seeds(values: list[float], digits: int = 2) -> tuple[float, str]:
     """Mean, and mean ± standard deviation in words."""
-    found = torch.tensor(values)
-    spread = float(found.std()) if len(values) > 1 else 0.0
-    return float(found.mean()), f"{float(found.mean()):.{digits}f} ± {spread:.{digits}f}"
+    result = torch.tensor(values)
+    spread = float(result.std()) if len(values) > 1 else 0.0
+    return float(result.mean()), f"{float(result.mean()):.{digits}f} ± {spread:.{digits}f}"
 
 
 def drawn(model: Any, count: int, **knobs: Any) -> Tensor:
     """Pictures (count, 1, H, W) of one seed, in [0, 1]."""
-    made = model.eval().sample(count, generator=torch.Generator().manual_seed(7), **knobs)
-    return torch.as_tensor(made).clamp(0, 1)
+    samples = model.eval().sample(count, generator=torch.Generator().manual_seed(7), **knobs)
+    return torch.as_tensor(samples).clamp(0, 1)
 
 
 def looks(pictures: Tensor) -> Tensor:
@@ -110,8 +110,8 @@ def orthogonal(quick: bool) -> Iterator[Row]:
                 metrics.precision_recall(data, looks(drawn(m, len(held), truncation=bound))) for m in models
             ]
             precision, recall = ([float(pair[i]) for pair in both] for i in range(2))
-            mean, said = of_seeds(precision, 3)
-            note = f"{said}, recall {of_seeds(recall, 3)[1]}, {seeds} seeds"
+            mean, text = of_seeds(precision, 3)
+            note = f"{text}, recall {of_seeds(recall, 3)[1]}, {seeds} seeds"
             case = f"orthogonal: β = {beta:g}, {f'τ = {bound:g}' if bound else 'all of z'}"
             yield Row("claims", case, mean, unit="precision", note=note)
 
@@ -146,9 +146,9 @@ def supports(quick: bool) -> Iterator[Row]:
             size = sum(w.numel() for w in model.discriminator.parameters())
             pairs.append(float(pairs_within(drawn(model, draws), near)))
             distances.append(float(metrics.frechet(looks(drawn(model, len(held))), real)))
-        mean, said = of_seeds(pairs, 0)
+        mean, text = of_seeds(pairs, 0)
         note = (
-            f"{said} of {every:,}: as of {every / max(1.0, mean):,.0f} different ones; Fréchet distance "
+            f"{text} of {every:,}: as of {every / max(1.0, mean):,.0f} different ones; Fréchet distance "
             f"{of_seeds(distances)[1]}, {seeds} seeds"
         )
         yield Row("claims", f"support: D of {size:,} weights", mean, unit="pairs", note=note)
@@ -184,5 +184,5 @@ def of_losses(quick: bool) -> Iterator[Row]:
                 known, seed, batches, discriminator=Errs if name == "energy" else None, **settings
             )
             distances.append(float(metrics.frechet(looks(drawn(model, len(held))), real)))
-        mean, said = of_seeds(distances)
-        yield Row("claims", f"loss: {name}", mean, unit="distance", note=f"{said}, {seeds} seeds")
+        mean, text = of_seeds(distances)
+        yield Row("claims", f"loss: {name}", mean, unit="distance", note=f"{text}, {seeds} seeds")

@@ -98,7 +98,7 @@ def measure(quick: bool = False) -> list[Row]:
     batch, repeats = (16, 3) if quick else (1024, 15)
     width = 8 if quick else 64
     rows = [*distilled(quick), *densities(quick)]
-    for peer, made in {"zuko": zukos_of, "normflows": normflows_of}.items():
+    for peer, result in {"zuko": zukos_of, "normflows": normflows_of}.items():
         for name in ("MAF", "RealNVP", "spline MAF"):
             torch.manual_seed(0)
             hidden = [width] * (3 if (peer, name) == ("normflows", "spline MAF") else 2)
@@ -107,7 +107,7 @@ def measure(quick: bool = False) -> list[Row]:
             mine = calls(model.distribution, list(model.parameters()), x)
             shape = f"{batch} × {dims}, {layers} layers of {'-'.join(map(str, hidden))}"
             try:
-                theirs = calls(*made(name, dims, layers, hidden), x)
+                theirs = calls(*result(name, dims, layers, hidden), x)
             except ImportError:
                 for case, call in mine.items():
                     once = interleaved(call, call, repeats).first[0]

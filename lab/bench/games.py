@@ -35,14 +35,14 @@ def play(data: Any, settings: dict[str, Any], batches: int, seed: int) -> dict[s
     """Train one game; modes, quality and KL of 2,500 samples."""
     x = points.sample(data, 20_000, seed=1)[0]
     ((_, model, generator),) = deque(playing(x, settings, batches, seed, batches), maxlen=1)
-    made = model.eval().sample(2500, generator=generator)
+    result = model.eval().sample(2500, generator=generator)
     centres, sd = points.MIXTURES[data]
-    found = {}
+    results = {}
     for measure in ("modes", "quality", "kl"):
         metric = ModeCoverage(centres.tolist(), sd, measure)  # type: ignore[arg-type]
-        metric.update(made)
-        found[measure] = metric.compute().item()
-    return found
+        metric.update(result)
+        results[measure] = metric.compute().item()
+    return results
 
 
 def measure(quick: bool = False) -> list[Row]:
@@ -54,9 +54,9 @@ def measure(quick: bool = False) -> list[Row]:
         for name, settings in cases.items():
             runs = [play(data, settings, batches, seed) for seed in range(seeds)]
             values = {key: torch.tensor([run[key] for run in runs]) for key in runs[0]}
-            said = ", ".join(f"{key} {v.mean():.2f} ± {v.std():.2f}" for key, v in values.items())
+            text = ", ".join(f"{key} {v.mean():.2f} ± {v.std():.2f}" for key, v in values.items())
             rows.append(
-                Row("games", f"{data}: {name}", values["modes"].mean().item(), unit="modes", note=said)
+                Row("games", f"{data}: {name}", values["modes"].mean().item(), unit="modes", note=text)
             )
     return rows if quick else rows + judged()
 
@@ -81,20 +81,20 @@ def judged(count: int = 5000, generators: Sequence[tuple[str, dict[str, Any]]] =
     known, classes = features(network, train)[1], y.bincount(minlength=10).tolist()
     seen = {"floor": [data.test_set[first][0]]}
     for name, knobs in generators:
-        told = ", ".join(f"{knob} {value:g}" for knob, value in knobs.items())
+        text = ", ".join(f"{knob} {value:g}" for knob, value in knobs.items())
         model, seeds = weights.load(name), 1 if knobs else SEEDS  # a chain of S steps is drawn once
-        seen[f"{name} {told}".strip()] = [samples(model, classes, knobs, seed) for seed in range(seeds)]
+        seen[f"{name} {text}".strip()] = [samples(model, classes, knobs, seed) for seed in range(seeds)]
     rows = []
     for name, draws in seen.items():
         looks = [features(network, pictures) for pictures in draws]
-        both = torch.tensor([metrics.precision_recall(known, found, 3) for _, found in looks])
-        logits, found = looks[0]
+        both = torch.tensor([metrics.precision_recall(known, result, 3) for _, result in looks])
+        logits, result = looks[0]
         shares = logits.argmax(1).bincount(minlength=10) / count
         spread = [f" ± {s:.3f}" for s in both.std(0).tolist()] if len(draws) > 1 else ["", ""]
         precision, recall = both.mean(0).tolist()
         note = (
             f"precision {precision:.3f}{spread[0]}, recall {recall:.3f}{spread[1]}, {len(draws)} draws; "
-            f"FD of cnn-mnist {metrics.frechet(known, found):.3f}, "
+            f"FD of cnn-mnist {metrics.frechet(known, result):.3f}, "
             f"classes {shares.min():.1%} to {shares.max():.1%} of the first"
         )
         rows.append(Row("games", f"mnist: {name}", precision, unit="precision", note=note))
@@ -113,9 +113,9 @@ def samples(model: Any, classes: Sequence[int], knobs: dict[str, Any], seed: int
         parts = [(count, {"y": y}) for y, count in enumerate(classes) if count]
     else:
         parts = [(len(part), {}) for part in torch.arange(sum(classes)).split(1000)]
-    made = torch.cat([model.sample(count, generator=generator, **given, **knobs) for count, given in parts])
-    border = (made.shape[-1] - SIDE) // 2
-    return made[..., border : border + SIDE, border : border + SIDE]
+    result = torch.cat([model.sample(count, generator=generator, **given, **knobs) for count, given in parts])
+    border = (result.shape[-1] - SIDE) // 2
+    return result[..., border : border + SIDE, border : border + SIDE]
 
 
 @torch.no_grad()

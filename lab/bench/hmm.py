@@ -66,10 +66,10 @@ def measure(quick: bool = False) -> list[Row]:
         except ImportError:
             rows.append(Row("hmm", case, float("nan"), target=target, note=INSTALL))
             continue
-        found, (log_p, moves) = ours(), peer()
-        if abs(float(found.log_prob.sum()) - log_p) > 1e-6 * abs(log_p):
-            raise AssertionError(f"hmmlearn finds {log_p}, we {float(found.log_prob.sum())}.")
-        torch.testing.assert_close(found.transitions, torch.as_tensor(moves), rtol=1e-6, atol=1e-6)
+        result, (log_p, moves) = ours(), peer()
+        if abs(float(result.log_prob.sum()) - log_p) > 1e-6 * abs(log_p):
+            raise AssertionError(f"hmmlearn finds {log_p}, we {float(result.log_prob.sum())}.")
+        torch.testing.assert_close(result.transitions, torch.as_tensor(moves), rtol=1e-6, atol=1e-6)
         pairs = interleaved(ours, peer, 3 if quick else 15)
         note = "peer: hmmlearn, scaling" + ("; ours in blocks" if length >= forward_backward.LONG else "")
         rows.append(paired_row("hmm", case, pairs, target, note))

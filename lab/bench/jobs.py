@@ -37,13 +37,13 @@ class Reader:
 
     async def ask(self, times: int) -> list[float]:
         """Seconds of so many answers."""
-        found = []
+        results = []
         for _ in range(times):
             self.asked += 1
             state = self.slider.draw(self.random, self.asked)
-            found.append((await self.session.move(self.slider, state)).seconds)
+            results.append((await self.session.move(self.slider, state)).seconds)
             await asyncio.sleep(REST)
-        return found
+        return results
 
 
 async def tab(address: str, number: int, opened: Callable[[Session], None]) -> None:

@@ -66,8 +66,8 @@ def seeded(seed: int = 0) -> torch.Generator:
 def evidence(model: VAE, x: Tensor, sizes: Sequence[int], proposal: str) -> dict[str, float]:
     """Mean over x (B, …) of log 1/N Σ w for each N, the first N of the same draws; `ess` of all."""
     log_w = model.log_weights(x, max(sizes), seeded(), proposal)  # type: ignore[arg-type]
-    found = {str(n): (log_w[:n].logsumexp(0) - math.log(n)).mean().item() for n in sizes}
-    return found | {"ess": effective_sample_size(log_w).mean().item()}
+    results = {str(n): (log_w[:n].logsumexp(0) - math.log(n)).mean().item() for n in sizes}
+    return results | {"ess": effective_sample_size(log_w).mean().item()}
 
 
 def gaps(model: VAE, x: Tensor, steps: int = 400, draws: int = 1000) -> dict[str, float]:
@@ -88,13 +88,13 @@ def gaps(model: VAE, x: Tensor, steps: int = 400, draws: int = 1000) -> dict[str
         bounds = []
         for mean, log_var in (start, q):
             z = mean + (0.5 * log_var).exp() * noise
-            told = torch.cat([model.log_likelihood(x, part) for part in z.split(100)])
-            bounds.append(told.mean(0) - gaussian_kl(mean, log_var).sum(-1))
-        log_w = told + 0.5 * (noise.square() + log_var - z.square()).sum(-1)  # of the best Gaussians
+            result = torch.cat([model.log_likelihood(x, part) for part in z.split(100)])
+            bounds.append(result.mean(0) - gaussian_kl(mean, log_var).sum(-1))
+        log_w = result + 0.5 * (noise.square() + log_var - z.square()).sum(-1)  # of the best Gaussians
         log_p = log_w.logsumexp(0) - math.log(draws)
     split = amortisation_gaps(log_p, bounds[1], bounds[0])
-    found = {"encoder": bounds[0], "best": bounds[1], "log_p": log_p, **split}
-    return {name: values.mean().item() for name, values in found.items()}
+    results = {"encoder": bounds[0], "best": bounds[1], "log_p": log_p, **split}
+    return {name: values.mean().item() for name, values in results.items()}
 
 
 def answering(mean: Tensor, log_var: Tensor) -> Callable[..., tuple[Tensor, Tensor]]:
@@ -140,7 +140,7 @@ def slope(sizes: Sequence[int], values: Sequence[float]) -> float:
 
 def ranked() -> list[tuple[str, float, float]]:
     """(name, −ELBO, −L_500) of every shipped model of the same bits without a class, from the cards."""
-    found = []
+    results = []
     for name, entry in sorted(experiments.catalog().items()):
         if entry.datamodule != RANKED or not entry.weights:
             continue
@@ -148,8 +148,8 @@ def ranked() -> list[tuple[str, float, float]]:
         measured = card["metrics"]
         same = card["data"].get("binarize") == "threshold" and measured.get("test/iwae_samples") == 500
         if same and "num_classes" not in arguments(card):
-            found.append((name, measured["test/elbo"], measured["test/iwae"]))
-    return found
+            results.append((name, measured["test/elbo"], measured["test/iwae"]))
+    return results
 
 
 def arguments(card: dict[str, Any]) -> dict[str, Any]:
@@ -161,12 +161,12 @@ def changes(models: Sequence[tuple[str, float, float]]) -> list[tuple[str, str, 
 
     A pair is as large as the smaller of its two differences; the largest come first.
     """
-    found = []
+    results = []
     for one, two in combinations(models, 2):
         first, second = sorted((one, two), key=lambda model: model[1])
         if second[2] < first[2]:
-            found.append((first[0], second[0], second[1] - first[1], first[2] - second[2]))
-    return sorted(found, key=lambda pair: -min(pair[2:]))
+            results.append((first[0], second[0], second[1] - first[1], first[2] - second[2]))
+    return sorted(results, key=lambda pair: -min(pair[2:]))
 
 
 @torch.no_grad()
@@ -197,12 +197,12 @@ def drawn(model: VAE, train: Tensor, count: int) -> dict[str, Tensor]:
 def before(reader: Any, x: Tensor, train: Tensor) -> dict[str, float]:
     """Scores of pictures by a classifier: Fréchet distance of its features to those of training images, the
     share of which it is sure, and the mean number of pixels to the nearest training image."""
-    logits, seen = features(reader, x)
+    logits, result = features(reader, x)
     sure = (logits.softmax(1).max(1).values > SURE).float().mean().item()
     apart = torch.cat([torch.cdist(part, train.flatten(1), p=1).min(1).values
                        for part in x.flatten(1)[:1000].split(100)])  # fmt: skip
     return {
-        "frechet": float(metrics.frechet(features(reader, train)[1], seen)),
+        "frechet": float(metrics.frechet(features(reader, train)[1], result)),
         "sure": sure,
         "nearest": apart.mean().item(),
     }
@@ -219,12 +219,12 @@ def midpoints(model: VAE, reader: Any, x: Tensor, y: Tensor, pairs: int) -> dict
     kept = (y[one] != y[two]).nonzero().squeeze(1)[:pairs]
     a, b = z[one[kept]], z[two[kept]]
     round_trip = torch.stack([slerp(u, v, 0.5) for u, v in zip(a, b, strict=True)])
-    found = {}
+    results = {}
     for name, codes in {"ends": torch.cat([a, b]), "lerp": lerp(a, b, 0.5), "slerp": round_trip}.items():
         logits, _ = features(reader, model.decode(codes).reshape(-1, 1, 28, 28))
         sure = (logits.softmax(1).max(1).values > SURE).float().mean().item()
-        found[name] = codes.norm(dim=1).mean().item(), sure
-    return found
+        results[name] = codes.norm(dim=1).mean().item(), sure
+    return results
 
 
 @torch.no_grad()
@@ -234,12 +234,12 @@ def probes() -> dict[str, float]:
     data = Digits(binarize="threshold")
     data.setup()
     (x, y), (held, labels) = (s[torch.arange(len(s))] for s in (data.train_set, data.test_set))
-    found = {"floor": majority_accuracy(y, labels)}
+    results = {"floor": majority_accuracy(y, labels)}
     for name in ("vae-bits-digits", "cvae-digits"):
         model: Any = weights.load(name)
-        told = [{"y": each} if isinstance(model, CVAE) else {} for each in (y, labels)]
-        found[name] = probe(model.encode(x, **told[0]), y, model.encode(held, **told[1]), labels)
-    return found
+        result = [{"y": each} if isinstance(model, CVAE) else {} for each in (y, labels)]
+        results[name] = probe(model.encode(x, **result[0]), y, model.encode(held, **result[1]), labels)
+    return results
 
 
 def measure(quick: bool = False) -> list[Row]:
@@ -260,22 +260,22 @@ def measure(quick: bool = False) -> list[Row]:
     few = test[: 3 if quick else 20]
     for proposal, spec in (("prior", SPEC_PRIOR), ("encoder", SPEC_ENCODER)):
         numbers = list(spec)[: 2 if quick else None]
-        found = evidence(model, few, numbers, proposal)
+        result = evidence(model, few, numbers, proposal)
         for n in numbers:
-            row(f"evidence, {proposal}, N = {n:,}", found[str(n)], "nats", f"specification {spec[n]:g}")
-    row("draws of the encoder that count", found["ess"], f"of {numbers[-1]:,}", "specification 10 of 1,000")
+            row(f"evidence, {proposal}, N = {n:,}", result[str(n)], "nats", f"specification {spec[n]:g}")
+    row("draws of the encoder that count", result["ess"], f"of {numbers[-1]:,}", "specification 10 of 1,000")
 
-    found = gaps(model, few, 5, 100) if quick else gaps(model, test[:50])
-    for name, said in SPEC_GAPS.items():
-        row(f"gaps: {name}", found[name], "nats", f"specification {said}")
+    result = gaps(model, few, 5, 100) if quick else gaps(model, test[:50])
+    for name, text in SPEC_GAPS.items():
+        row(f"gaps: {name}", result[name], "nats", f"specification {text}")
 
     sizes = SIZES[: 2 if quick else None]
     for wider, gradient in product((1.0, 2.0), ("plain", "doubly")):
         values = signal(flat, test[: 1 if quick else 3], sizes, gradient, 20 if quick else 600, wider)
-        told = slope(sizes, values) if min(values) > 0 else math.nan
+        answer = slope(sizes, values) if min(values) > 0 else math.nan
         at = ", ".join(f"K {k}: {v:.3g}" for k, v in zip(sizes, values, strict=True))
-        said = "−½" if gradient == "plain" else "rises"
-        row(f"signal, {gradient}, q {wider:g} times as wide", told, "slope", f"{at}; specification {said}")
+        text = "−½" if gradient == "plain" else "rises"
+        row(f"signal, {gradient}, q {wider:g} times as wide", answer, "slope", f"{at}; specification {text}")
 
     models = ranked()
     for first, second, by_elbo, by_iwae in changes(models)[:3]:
@@ -288,10 +288,11 @@ def measure(quick: bool = False) -> list[Row]:
     row(f"posterior: {BENT} below {PLAIN}", nats, "nats", f"± {error:.2f}, {len(settings[0]):,} test digits")
 
     for name, x in (drawn(model, train, count) | {"test digits": test}).items():
-        seen = before(reader, x, train)
+        results = before(reader, x, train)
         row(
-            f"samples: {name}", seen["frechet"], "Fréchet",
-            f"sure of {seen['sure']:.0%}, {seen['nearest']:.1f} pixels from a training image; specification "
+            f"samples: {name}", results["frechet"], "Fréchet",
+            f"sure of {results['sure']:.0%}, {results['nearest']:.1f} pixels from a training image; "
+            f"specification "
             f"{SPEC_SAMPLES[name]}, by other features",
         )  # fmt: skip
 
@@ -300,8 +301,8 @@ def measure(quick: bool = False) -> list[Row]:
 
     for name, one, spec_of in ((NAME, model, SPEC_WALKS), (FLAT, flat, {})):
         for way, (length, sure) in midpoints(one, reader, test, label, 20 if quick else 1000).items():
-            said = f"; specification {spec_of[way]}" if spec_of else ""
-            row(f"midpoints of {name}: {way}", length, "long", f"sure of {sure:.0%}{said}")
+            text = f"; specification {spec_of[way]}" if spec_of else ""
+            row(f"midpoints of {name}: {way}", length, "long", f"sure of {sure:.0%}{text}")
 
     times = interleaved(
         lambda: slow.sample(1, generator=seeded()),

@@ -49,9 +49,9 @@ def measure(quick: bool = False) -> list[Row]:
 
         ours()
         peer()
-        found = float(model.log_prob(x[:1000]).mean())
-        if abs(found - peer()) > 1e-6 * abs(found):
-            raise AssertionError(f"scikit-learn reaches {peer()}, we {found}.")
+        result = float(model.log_prob(x[:1000]).mean())
+        if abs(result - peer()) > 1e-6 * abs(result):
+            raise AssertionError(f"scikit-learn reaches {peer()}, we {result}.")
         case = f"{STEPS} steps of EM, {count:,} × {features}, K = {components}, {kind}"
         pairs = interleaved(ours, peer, repeats, warmup=1)
         rows.append(paired_row("mixture", case, pairs, "≤ 2", "peer: scikit-learn"))

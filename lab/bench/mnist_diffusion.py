@@ -69,14 +69,14 @@ def by_steps(quick: bool) -> Iterator[Row]:
     known = looks(train)[1]
     yield distance("steps: test digits", test, known)
     for steps, eta in WALKS[: 1 if quick else None]:
-        made = model.sample(count, steps=steps, eta=eta, generator=torch.Generator().manual_seed(0))
-        yield distance(f"steps: S = {steps}, η = {eta:g}", made, known)
+        samples = model.sample(count, steps=steps, eta=eta, generator=torch.Generator().manual_seed(0))
+        yield distance(f"steps: S = {steps}, η = {eta:g}", samples, known)
 
 
 def distance(case: str, pictures: Tensor, known: Tensor) -> Row:
     """A row of the Fréchet distance to features `known`."""
-    found = float(metrics.frechet(known, looks(pictures)[1]))
-    return Row("mnist", case, found, unit="distance", note=said_of(pictures, known))
+    result = float(metrics.frechet(known, looks(pictures)[1]))
+    return Row("mnist", case, result, unit="distance", note=said_of(pictures, known))
 
 
 def by_guidance(quick: bool) -> Iterator[Row]:
@@ -85,26 +85,26 @@ def by_guidance(quick: bool) -> Iterator[Row]:
     model: Any = weights.load(NAME)
     y = torch.arange(CLASSES * each) % CLASSES
     _, test = digits(CLASSES * each)
-    real, found = looks(test)
-    yield Row("mnist", "guidance: test digits", apart(found, real.argmax(1)), unit="apart", note="as read")
+    real, result = looks(test)
+    yield Row("mnist", "guidance: test digits", apart(result, real.argmax(1)), unit="apart", note="as read")
     for w in WEIGHTS[: 2 if quick else None]:
         named, spread = [], []
         for seed in range(seeds):
-            made = model.sample(
+            samples = model.sample(
                 len(y), steps=steps, guidance=w, generator=torch.Generator().manual_seed(seed)
             )
-            logits, found = looks(made)
+            logits, result = looks(samples)
             named.append(float((logits.argmax(1) == y).float().mean()))
-            spread.append(apart(found, y))
-        mean, said = of_seeds(spread, 3)
-        note = f"{said}; named as asked {of_seeds(named, 3)[1]}, S = {steps}, {seeds} seeds of {len(y)}"
+            spread.append(apart(result, y))
+        mean, text = of_seeds(spread, 3)
+        note = f"{text}; named as asked {of_seeds(named, 3)[1]}, S = {steps}, {seeds} seeds of {len(y)}"
         yield Row("mnist", f"guidance: w = {w:g}", mean, unit="apart", note=note)
 
 
-def apart(found: Tensor, y: Tensor) -> float:
+def apart(result: Tensor, y: Tensor) -> float:
     """Mean distance of two of one class, over the classes with two or more."""
     classes = [c for c in y.unique() if (y == c).sum() > 1]
-    return float(torch.stack([torch.pdist(found[y == c]).mean() for c in classes]).mean())
+    return float(torch.stack([torch.pdist(result[y == c]).mean() for c in classes]).mean())
 
 
 def by_schedule(quick: bool) -> Iterator[Row]:

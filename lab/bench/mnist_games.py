@@ -63,11 +63,11 @@ def conditional(seeds: int = 2, batches: int = 300, count: int = 2000) -> Iterat
                 pictures, given = model.unpack((x[i], y[i]))
                 take(model.updates(pictures, generator, **given), players, optimizers)
             with torch.no_grad():
-                made = model.eval().sample(count, generator=torch.Generator().manual_seed(0)).clamp(0, 1)
-            right.append(float((features(network, made)[0].argmax(1) == wanted).double().mean()))
-            spread.append(unlike(made, wanted) / apart)
-        (mean, said), (_, far) = of_seeds(right, 3), of_seeds(spread)
-        note = f"{said}; two of a class {far} as far apart as test digits; {batches} batches, {seeds} seeds"
+                result = model.eval().sample(count, generator=torch.Generator().manual_seed(0)).clamp(0, 1)
+            right.append(float((features(network, result)[0].argmax(1) == wanted).double().mean()))
+            spread.append(unlike(result, wanted) / apart)
+        (mean, text), (_, far) = of_seeds(right, 3), of_seeds(spread)
+        note = f"{text}; two of a class {far} as far apart as test digits; {batches} batches, {seeds} seeds"
         yield Row("mnist-games", f"classes: {condition}", mean, unit="as asked", note=note)
 
 
@@ -92,8 +92,8 @@ def enlarged(count: int = 2000) -> Iterator[Row]:
         "squared error": torch.cat([model.enlarge(part, 0.0) for part in parts]),
         "game": torch.cat([model.enlarge(part) for part in parts]),
     }
-    for name, made in ways.items():
-        sharp = float(gradient_energy(made).mean()) / edges
-        far = float(metrics.frechet(features(network, made)[1], real))
+    for name, result in ways.items():
+        sharp = float(gradient_energy(result).mean()) / edges
+        far = float(metrics.frechet(features(network, result)[1], real))
         note = f"edges {sharp:.3f} of the digits', distance {far:.3f}; {count:,} test digits, shipped weights"
-        yield Row("mnist-games", f"enlarged: {name}", float(psnr(made, x).mean()), unit="dB", note=note)
+        yield Row("mnist-games", f"enlarged: {name}", float(psnr(result, x).mean()), unit="dB", note=note)

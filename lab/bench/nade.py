@@ -42,13 +42,13 @@ def measure(quick: bool = False) -> list[Row]:
         )
     ]
 
-    made = MADE(event_shape=(n,), hidden=[hidden]).eval()
+    result = MADE(event_shape=(n,), hidden=[hidden]).eval()
     x = (torch.rand(digits, n, generator=seeded()) < INK).float()
 
     def log_prob(model: Autoregressive) -> Callable[[], Tensor]:
         return torch.no_grad()(lambda: torch.cat([model.log_prob(part) for part in x.split(1000)]))
 
-    pairs = interleaved(log_prob(model), log_prob(made), 3 if quick else 9, warmup=1)
+    pairs = interleaved(log_prob(model), log_prob(result), 3 if quick else 9, warmup=1)
     rows.append(
         paired_row("nade", f"log_prob of {digits:,} digits, {n}-{hidden}-{n}", pairs, "≤ 3", "peer: MADE")
     )

@@ -110,12 +110,12 @@ def section(result: Mapping[str, Any], what: str) -> list[str]:
     return parts
 
 
-def when(said: Mapping[str, Any]) -> str:
+def when(text: Mapping[str, Any]) -> str:
     """Date, machine and source of numbers."""
-    machine = said.get("machine")
+    machine = text.get("machine")
     where = ", ".join(f"{key} {value}" for key, value in machine.items()) if machine else "machine not kept"
-    source = f"; {said['source']}" if said.get("source") else ""
-    return f"Measured {said['date']}: {where}{source}."
+    source = f"; {text['source']}" if text.get("source") else ""
+    return f"Measured {text['date']}: {where}{source}."
 
 
 def table(rows: Sequence[Row]) -> str:

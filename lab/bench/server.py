@@ -81,24 +81,24 @@ class Reader:
 
     def recognise(self, answer: Answer, control: Control) -> None:
         """The slider must stand where this reader has put it, and answer this reader's question."""
-        told = answer.sliders.get(control.id)
-        if told is None:
+        result = answer.sliders.get(control.id)
+        if result is None:
             return  # the control has gone, or the page has stopped: `judge` sees that
-        if told["seq"] == self.asked:
+        if result["seq"] == self.asked:
             self.seen.own += 1
-        elif told["seq"] // 1_000_000 != self.number or told["seq"] > self.asked:
-            self.seen.foreign[f"{self.session.page}: question {told['seq']} answered to {self.asked}"] += 1
+        elif result["seq"] // 1_000_000 != self.number or result["seq"] > self.asked:
+            self.seen.foreign[f"{self.session.page}: question {result['seq']} answered to {self.asked}"] += 1
 
 
 async def crowd(address: str, readers: int, seconds: float, rest: float, course: list[str]) -> Seen:
     """Readers who act for so many seconds, each once in `rest` seconds where the server keeps up."""
-    seen = Seen()
+    result = Seen()
     end = time.monotonic() + seconds
 
     async def read(number: int) -> None:
         try:
             async with Session.of(address) as session:
-                reader = Reader(number, session, seen, course)
+                reader = Reader(number, session, result, course)
                 due = time.monotonic() + rest * number / readers  # they don't begin in step
                 while (now := time.monotonic()) < end or reader.acted < LEAST:
                     if now < due:
@@ -107,10 +107,10 @@ async def crowd(address: str, readers: int, seconds: float, rest: float, course:
                     await reader.act()
                     due = max(due + rest, time.monotonic())
         except Exception as error:  # a session that breaks is a result
-            seen.errors[f"a session broke: {type(error).__name__} {error}"[:200]] += 1
+            result.errors[f"a session broke: {type(error).__name__} {error}"[:200]] += 1
 
     await asyncio.gather(*(read(number) for number in range(readers)))
-    return seen
+    return result
 
 
 async def warm(address: str, processes: int, course: list[str]) -> None:
@@ -157,13 +157,13 @@ def report(
     served: Served, readers: int, seconds: float, rest: float, course: list[str], processes: int
 ) -> list[Row]:
     memory, cpu, start = served.memory(), served.cpu(), time.monotonic()
-    seen = apart(crowd(served.address, readers, seconds, rest, course))
+    result = apart(crowd(served.address, readers, seconds, rest, course))
     passed, paid = time.monotonic() - start, served.cpu() - cpu
     now = served.memory()
-    for sentence, count in (seen.errors + seen.foreign).most_common(20):
+    for sentence, count in (result.errors + result.foreign).most_common(20):
         print(f"{count} × {sentence}", file=sys.stderr)
     who = f"{readers} readers, {processes} process{'es' if processes > 1 else ''}"
-    runs = len(seen.answers) + len(seen.opened)
+    runs = len(result.answers) + len(result.opened)
 
     def row(case: str, ours: float, **more: object) -> Row:
         return Row("server", f"{who}: {case}", ours, **more)  # type: ignore[arg-type]
@@ -173,16 +173,16 @@ def report(
 
     limit = "95 % ≤ 1 s" if rest >= REST else ""
     return [
-        timed("answer", seen.answers, limit),
-        timed("page opened", seen.opened),
+        timed("answer", result.answers, limit),
+        timed("page opened", result.opened),
         row("runs", runs / passed, unit="/s", note=f"{runs} in {passed:.0f} s, {paid / passed:.2f} cores"),
-        row("errors", sum(seen.errors.values()), unit="errors", target="≤ 0 errors"),
+        row("errors", sum(result.errors.values()), unit="errors", target="≤ 0 errors"),
         row(
             "what others asked or typed",
-            sum(seen.foreign.values()),
+            sum(result.foreign.values()),
             unit="times",
             target="≤ 0 times",
-            note=f"{seen.own} answers known for one's own",
+            note=f"{result.own} answers known for one's own",
         ),
         row(
             "memory at the end",

@@ -74,9 +74,9 @@ def server(processes: int = 1) -> Iterator[Served]:
             while not healthy(address):
                 if started.poll() is not None or time.monotonic() > end:
                     log.seek(0)
-                    said = log.read().decode(errors="replace").strip().splitlines()
+                    text = log.read().decode(errors="replace").strip().splitlines()
                     raise RuntimeError(
-                        f"the dashboard did not start: {said[-1] if said else 'try `lab app`'}"
+                        f"the dashboard did not start: {text[-1] if text else 'try `lab app`'}"
                     )
                 time.sleep(0.1)
             yield Served(address, started.pid)

@@ -42,14 +42,14 @@ class Row:
         """Whether all targets are met; None without a target or a number."""
         if not self.target:
             return None
-        found = []
+        results = []
         for part in self.target.split(", "):
             sign, limit, *unit = part.removeprefix("95 % ").split()
             value = self.p95 if part.startswith("95 % ") else self.ours if unit else self.ratio
             if math.isnan(value):
                 return None
-            found.append(value <= float(limit) if sign == "≤" else value >= float(limit))
-        return all(found)
+            results.append(value <= float(limit) if sign == "≤" else value >= float(limit))
+        return all(results)
 
 
 @dataclass(frozen=True)

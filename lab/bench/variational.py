@@ -48,8 +48,8 @@ SPEC_RAND = {"k-means": ".67", "full": ".76", "tied": ".63", "diag": ".61", "sph
 
 def row(case: str, values: list[float], unit: str, note: str = "", digits: int = 3) -> Row:
     """The mean over seeds, mean ± standard deviation in the note."""
-    mean, said = of_seeds(values, digits)
-    return Row("variational", case, mean, unit=unit, note=f"{said}, {len(values)} seeds{note and '; '}{note}")
+    mean, text = of_seeds(values, digits)
+    return Row("variational", case, mean, unit=unit, note=f"{text}, {len(values)} seeds{note and '; '}{note}")
 
 
 def measure(quick: bool = False) -> list[Row]:
@@ -78,18 +78,18 @@ def clusters(quick: bool) -> Iterator[Row]:
     pca.fit(flat)
     codes = pca.encode(flat)
     for name, spec in SPEC_RAND.items():
-        found = []
+        results = []
         for seed in range(1 if quick else SEEDS):
             model: Any
             if name == "k-means":
-                model, seen = KMeans((64,), 10, restarts=5), flat
+                model, result = KMeans((64,), 10, restarts=5), flat
             else:
-                model, seen = GaussianMixture((20,), 10, name, floor=1e-4, restarts=5), codes  # type: ignore[arg-type]
-            model.fit(seen, 2 if quick else 100, 1e-6, generator=generator(seed))
-            z = model.encode(seen)
-            found.append(adjusted_rand_score(y, z if z.dim() == 1 else z.argmax(1)))
+                model, result = GaussianMixture((20,), 10, name, floor=1e-4, restarts=5), codes  # type: ignore[arg-type]
+            model.fit(result, 2 if quick else 100, 1e-6, generator=generator(seed))
+            z = model.encode(result)
+            results.append(adjusted_rand_score(y, z if z.dim() == 1 else z.argmax(1)))
         where = "pixels" if name == "k-means" else "20 components"
-        yield row(f"clusters: {name}, {where}", found, "Rand", f"the specification, one run: {spec}")
+        yield row(f"clusters: {name}, {where}", results, "Rand", f"the specification, one run: {spec}")
 
 
 # --- Estimators of a net's gradient -----------------------------------------------------------------
@@ -108,7 +108,7 @@ def estimators(quick: bool) -> Iterator[Row]:
     known, held = small_bits()
     updates = 3 if quick else 400
     for name in get_args(Estimator):
-        found = []
+        results = []
         for seed in range(1 if quick else SEEDS):
             model = seeded(partial(ScoreVAE, (64,), 10, [128], estimator=name, samples=2), seed)
             optimizer = torch.optim.Adam(model.parameters(), 2e-3)
@@ -120,15 +120,15 @@ def estimators(quick: bool) -> Iterator[Row]:
                     model.objective(x, model.elbo_terms(x)).backward()
                     optimizer.step()
             with torch.no_grad():
-                found.append(float(-model.elbo(held, 20, generator(1)).mean()))
-        yield row(f"estimators: {name}", found, "nats", f"{updates:,} updates", 2)
+                results.append(float(-model.elbo(held, 20, generator(1)).mean()))
+        yield row(f"estimators: {name}", results, "nats", f"{updates:,} updates", 2)
 
 
 def bits(quick: bool) -> Iterator[Row]:
     """Root mean square error of the mean of N estimates, K = 2 draws each, over the size of the gradient."""
     count = 100 if quick else 20_000
     for samples in (1, 2):
-        found = []
+        results = []
         for seed in range(SEEDS):
             w = torch.randn(8, 8, generator=generator(seed), dtype=torch.float64)
 
@@ -141,9 +141,9 @@ def bits(quick: bool) -> Iterator[Row]:
             values, s = f(z), z - logits.sigmoid()
             base = values.flip(1) if samples == 2 else 0 * values  # of two draws: the other one
             each = ((values - base)[..., None] * s).mean(1)
-            found.append(float((each.mean(0) - exact).norm() / exact.norm()))
+            results.append(float((each.mean(0) - exact).norm() / exact.norm()))
         name = "leave-one-out" if samples == 2 else "no baseline"
-        yield row(f"bits: {name}", found, "of the gradient", f"{count:,} pairs of draws against all 256")
+        yield row(f"bits: {name}", results, "of the gradient", f"{count:,} pairs of draws against all 256")
 
 
 # --- Mean and noise ---------------------------------------------------------------------------------
@@ -165,7 +165,7 @@ def noise(quick: bool) -> Iterator[Row]:
     for name in NOISY:
         model: Any = weights.load(name)
         for mean in (True, False):
-            found = [
+            results = [
                 high_frequency(
                     model.sample(
                         50 if quick else 1000, generator=torch.Generator().manual_seed(seed), mean=mean
@@ -174,8 +174,8 @@ def noise(quick: bool) -> Iterator[Row]:
                 / real
                 for seed in range(SEEDS)
             ]
-            said = "mean" if mean else "with the decoder's noise"
-            yield row(f"noise: {name}, {said}", found, "of the digits'", "1,000 samples a seed", 2)
+            text = "mean" if mean else "with the decoder's noise"
+            yield row(f"noise: {name}, {text}", results, "of the digits'", "1,000 samples a seed", 2)
 
 
 # --- A model whose evidence is known ----------------------------------------------------------------
@@ -194,18 +194,18 @@ def black_box(quick: bool) -> Iterator[Row]:
     """log p(x) − ELBO of what was found, beside that of the best diagonal Gaussian, which is known."""
     steps = 20 if quick else 1500
     for name in get_args(variational.Estimator):
-        found, least = [], []
+        result, least = [], []
         for seed in range(1 if quick else SEEDS):
             model, x = conjugate(4, seed)
             start = torch.zeros(1, 4, dtype=torch.float64)
             mean, log_var, _ = local_vi(
                 partial(model.log_joint, x), start, start, steps, 32, 0.05, name, generator(seed)
             )
-            found.append(float(model.log_prob(x) - model.elbo(x, mean[0], log_var[0].exp().diag())))
+            result.append(float(model.log_prob(x) - model.elbo(x, mean[0], log_var[0].exp().diag())))
             least.append(float(mean_field_gap(model.precision)))
         best = of_seeds(least, 3)[1]
         yield row(
-            f"black box: {name}", found, "nats", f"the best diagonal {best}; {steps:,} steps of 32 draws"
+            f"black box: {name}", result, "nats", f"the best diagonal {best}; {steps:,} steps of 32 draws"
         )
 
 

@@ -95,13 +95,13 @@ def heatmap(
     if zmin is None or zmax is None:
         low, high = scale_range(z, scale)
         zmin, zmax = low if zmin is None else zmin, high if zmax is None else zmax
-    said = cell_names(z, x, y) if hover else None
+    text = cell_names(z, x, y) if hover else None
     across = {"title": xlabel, "showgrid": False, "zeroline": False, "range": [-0.5, columns - 0.5]}
     down = {"title": ylabel, "showgrid": False, "zeroline": False, "range": [rows - 0.5, -0.5]}
     fig = go.Figure(
         go.Heatmap(
             z=z, zmin=zmin, zmax=zmax, colorscale=theme.scale(scale), showscale=colorbar,
-            hovertext=said, hoverinfo="text" if hover and not clickable else "skip",
+            hovertext=text, hoverinfo="text" if hover and not clickable else "skip",
             xgap=1 if columns <= 40 else 0, ygap=1 if rows <= 40 else 0,
             texttemplate=f"%{{z:{numbers if isinstance(numbers, str) else '.2f'}}}" if numbers else None,
             colorbar={"thickness": 14, "outlinewidth": 0, "len": 0.9},
@@ -115,8 +115,8 @@ def heatmap(
     )  # fmt: skip
     if clickable:
         i, j = (index.ravel() for index in np.indices((rows, columns)))
-        told = None if said is None else said.ravel()
-        fig.add_trace(click_targets(j, i, np.column_stack([i, j, z.ravel()]), told))
+        result = None if text is None else text.ravel()
+        fig.add_trace(click_targets(j, i, np.column_stack([i, j, z.ravel()]), result))
         fig.layout.hoverdistance = -1  # anywhere in a cell counts as its centre
     return fig
 

@@ -31,13 +31,13 @@ def places(points: Any, words: Sequence[str], span: Any, room: tuple[float, floa
     films = p.reshape(-1, *p.shape[-2:])
     unit = 2 * np.broadcast_to(np.asarray(span, float), (2,)) / np.asarray(room)  # a letter's, a line's
     width = np.array([len(w) + 0.8 for w in words])
-    found = np.empty_like(films)
+    result = np.empty_like(films)
     before = np.zeros((len(words), 2))
     before[:, 1] = _RINGS[0]
     for t, frame in enumerate(films):
-        found[t] = _frame(frame / unit, width, before, np.asarray(room) / 2) * unit
-        before = (found[t] - frame) / unit
-    return found.reshape(p.shape)
+        result[t] = _frame(frame / unit, width, before, np.asarray(room) / 2) * unit
+        before = (result[t] - frame) / unit
+    return result.reshape(p.shape)
 
 
 def leaders(

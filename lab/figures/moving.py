@@ -92,11 +92,11 @@ def at(tree: Tree, frame: int) -> go.Figure:
 
 def frames(tree: Tree, since: int = 0) -> dict[str, Any]:
     """Path into the figure -> its values from frame `since` on; texts whole, as a film sends them."""
-    found = {}
+    results = {}
     for path, leaf in moving(tree):
         texts = isinstance(leaf.values, list) and isinstance(flat(leaf.values[0]), str)
-        found[path] = leaf.values if texts else array(leaf.values[since:])
-    return found
+        results[path] = leaf.values if texts else array(leaf.values[since:])
+    return results
 
 
 def flat(value: Any) -> Any:

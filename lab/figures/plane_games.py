@@ -14,7 +14,10 @@ def board(data: Any, looks: list[Look], up: float = REACH) -> dict[str, Any]:
     Args:
         up: what is seen at least above and below 0; less than REACH fills a place that is wider than high.
     """
-    surfaces, made = per_frame(array([one.surface for one in looks])), per_frame([one.made for one in looks])
+    surfaces, result = (
+        per_frame(array([one.surface for one in looks])),
+        per_frame([one.made for one in looks]),
+    )
     full = {"symbol": "square", "size": 14, "color": theme.scale("probability")[-1][1]}
     traces = [
         planar.field(surfaces, REACH, edges=True, zmin=0, zmax=1, zsmooth="fast", showscale=False),
@@ -22,7 +25,7 @@ def board(data: Any, looks: list[Look], up: float = REACH) -> dict[str, Any]:
         planar.path(
             per_frame(segments(looks)), {"color": theme.VERMILLION, "width": 2}, name="−∇ of G's loss"
         ),
-        planar.points(made, {"size": 5, "color": theme.OUTPUT}, name="generated"),
+        planar.points(result, {"size": 5, "color": theme.OUTPUT}, name="generated"),
         planar.points([[None, None]], full, name="D = 1"),  # what the field's colour means
     ]
     axes = planar.axes(REACH, nticks=5)

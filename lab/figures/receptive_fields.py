@@ -29,10 +29,10 @@ def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, he
     if gradient is not None:
         g = array(gradient).astype(float)
         peak = g.max() or 1.0
-        said = [
+        texts = [
             f"row {i}, column {j}: {v:.3g}" for i, row in enumerate(g.tolist()) for j, v in enumerate(row)
         ]
-        hover = np.array(said, dtype=object).reshape(g.shape)  # plotly is slow to read nested lists
+        hover = np.array(texts, dtype=object).reshape(g.shape)  # plotly is slow to read nested lists
         fig.add_trace(
             go.Heatmap(
                 z=g / peak, zmin=0, zmax=1, colorscale=veil(theme.ORANGE), showscale=False,
@@ -51,18 +51,18 @@ def on_image(x: Any, gradient: Any = None, box: Sequence[Span] | None = None, he
 AWAY: list[Span] = [(-9, -9), (-9, -9)]  # of a unit that sees the padding alone
 
 
-def field(x: Any, found: Any, box: Sequence[Span] | None, ylabel: str = "|gradient|") -> go.Figure:
+def field(x: Any, result: Any, box: Sequence[Span] | None, ylabel: str = "|gradient|") -> go.Figure:
     """The input (1, positions...) with the box of theory and what was found, a signal's named `ylabel`."""
     if array(x).ndim == 3:
-        return on_image(x[0], found, box or AWAY)
-    return on_signal(x[0], found, (box or AWAY)[0], ylabel)
+        return on_image(x[0], result, box or AWAY)
+    return on_signal(x[0], result, (box or AWAY)[0], ylabel)
 
 
-def fields(x: Any, found: Any, boxes: Sequence[Sequence[Span] | None], ylabel: str = "|gradient|") -> Tree:
+def fields(x: Any, result: Any, boxes: Sequence[Sequence[Span] | None], ylabel: str = "|gradient|") -> Tree:
     """`field` from unit to unit; found (U, positions...)."""
-    g, spans = array(found).astype(np.float32), np.array([box or AWAY[: array(x).ndim - 1] for box in boxes])
+    g, spans = array(result).astype(np.float32), np.array([box or AWAY[: array(x).ndim - 1] for box in boxes])
     low, high = spans[..., 0] - 0.5, spans[..., 1] + 0.5  # (U, axes)
-    fig = field(x, found[0], boxes[0], ylabel)
+    fig = field(x, result[0], boxes[0], ylabel)
     if array(x).ndim == 3:
         peak = g.max((1, 2), keepdims=True)
         tree = turning(fig, 1, z=g / np.where(peak > 0, peak, 1))
@@ -77,9 +77,9 @@ def fields(x: Any, found: Any, boxes: Sequence[Sequence[Span] | None], ylabel: s
     return tree
 
 
-def on_signal(x: Any, found: Any, span: Span, ylabel: str = "|gradient|") -> go.Figure:
+def on_signal(x: Any, result: Any, span: Span, ylabel: str = "|gradient|") -> go.Figure:
     """A signal (n,), the box of theory shaded, what was found at each input (n,) as bars below it."""
-    values, g = array(x).astype(float), array(found).astype(float)
+    values, g = array(x).astype(float), array(result).astype(float)
     position = list(range(len(values)))
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06, row_heights=[0.5, 0.5])
     fig.add_scatter(

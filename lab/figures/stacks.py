@@ -61,10 +61,10 @@ def room(reach: tuple[float, float] | None) -> float:
 def ends(part: Part, top: float | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Start, stop and the lengths to write, which may be infinite where the bar is not."""
     start, stop = np.broadcast_arrays(array(part.start).astype(float), array(part.stop).astype(float))
-    said = np.where(start == np.inf, np.nan, stop)  # nothing can be written above infinity
+    text = np.where(start == np.inf, np.nan, stop)  # nothing can be written above infinity
     if top is None:
-        return start, stop, said
-    return np.where(start == np.inf, top, start), np.where(stop == np.inf, top, stop), said
+        return start, stop, text
+    return np.where(start == np.inf, top, start), np.where(stop == np.inf, top, stop), text
 
 
 def stacks(
@@ -87,13 +87,13 @@ def stacks(
     """
     fig = go.Figure()
     for part in parts:
-        start, stop, said = (at_frame(v, at, 1) for v in ends(part, reach[1] if reach else None))
+        start, stop, text = (at_frame(v, at, 1) for v in ends(part, reach[1] if reach else None))
         fig.add_trace(
             go.Bar(
                 x=list(range(len(columns))), y=stop - start, base=start, name=part.name, width=0.7,
                 showlegend=part.legend,
                 marker={"color": part.color, "line_width": 0}, constraintext="none",
-                text=numbered(start, said, room(reach)) if part.numbers else None, textposition="inside",
+                text=numbered(start, text, room(reach)) if part.numbers else None, textposition="inside",
                 insidetextanchor="middle", textangle=0,
                 textfont={"size": theme.FONT_SIZE - 2, "color": ink(part.color)},
                 hovertemplate="%{y:.4f}<extra>" + part.name + "</extra>",
@@ -145,12 +145,12 @@ def turning(
     """What moves in `stacks`, whose axis has this `reach`: the parts and levels that have frames."""
     moves: dict[str, Any] = {}
     for i, part in enumerate(parts):
-        start, stop, said = ends(part, reach[1] if reach else None)
+        start, stop, text = ends(part, reach[1] if reach else None)
         if start.ndim == 1:
             continue
         moves[f"data.{i}.base"], moves[f"data.{i}.y"] = start, stop - start
         if part.numbers:
-            moves[f"data.{i}.text"] = [numbered(a, b, room(reach)) for a, b in zip(start, said, strict=True)]
+            moves[f"data.{i}.text"] = [numbered(a, b, room(reach)) for a, b in zip(start, text, strict=True)]
     for i, level in enumerate(levels, start=len(parts)):
         if (value := array(level.value).astype(float)).ndim:
             moves[f"data.{i}.y"] = np.stack([value, value], 1)

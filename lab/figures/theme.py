@@ -105,7 +105,7 @@ def template(mode: Mode) -> dict[str, Any]:
         "gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True,
         "tickfont": {"size": FONT_SIZE - 2}, "title": {"font": {"size": FONT_SIZE}, "standoff": 8},
     }  # fmt: skip
-    made = go.layout.Template(
+    result = go.layout.Template(
         layout={
             "font": {"family": FONT, "size": FONT_SIZE, "color": ink},
             "title": {
@@ -137,15 +137,15 @@ def template(mode: Mode) -> dict[str, Any]:
             "uirevision": "keep",
         }
     )
-    return dict(json.loads(json.dumps(made.to_plotly_json(), cls=PlotlyJSONEncoder)))
+    return dict(json.loads(json.dumps(result.to_plotly_json(), cls=PlotlyJSONEncoder)))
 
 
 def styled(fig: go.Figure) -> dict[str, Any]:
     """The figure as JSON in this mode's template."""
     make_room(fig)
-    made: dict[str, Any] = json.loads(fig.to_json())
-    made["layout"] |= {"template": template(mode()), "dragmode": False}  # a finger scrolls the page
-    return made
+    result: dict[str, Any] = json.loads(fig.to_json())
+    result["layout"] |= {"template": template(mode()), "dragmode": False}  # a finger scrolls the page
+    return result
 
 
 def make_room(fig: go.Figure) -> None:

@@ -48,11 +48,11 @@ def strip(tokens: Sequence[str], prompt: int, count: int) -> Tree:
         "y1": per_frame([y[i] + 0.48 for i in places]),
         "line": {"color": theme.VERMILLION, "width": 3},
     }
-    seen = per_frame([[min(max(y), f + 4) + 0.6, f - 0.6] for f in first])
+    result = per_frame([[min(max(y), f + 4) + 0.6, f - 0.6] for f in first])
     layout = {
         "shapes": [frame],
         "xaxis": {"visible": False, "range": [-1, WRAP]},
-        "yaxis": {"visible": False, "range": seen},
+        "yaxis": {"visible": False, "range": result},
         "height": int(40 + 30 * rows),
         "margin": {"t": 8, "b": 8},
         "showlegend": False,

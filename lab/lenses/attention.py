@@ -202,13 +202,13 @@ def word_equations(
         keys[kept[0]] = kept[1]
     captions, latex = [], []
     for query, key in enumerate(keys):
-        asks, told = groups[query], groups[key]
-        given = maps.weights[layer, head, asks.start : asks.stop, told.start : told.stop].sum(1)
+        asks, result = groups[query], groups[key]
+        given = maps.weights[layer, head, asks.start : asks.stop, result.start : result.stop].sum(1)
         parts = " + ".join(f"{float(v):.4f}" for v in given)
         most = "attends most to" if weights[query, key] == weights[query].max() else "attends to"
         captions.append(
             f"Layer {layer + 1}, head {head + 1}: {names[query]} {most} {names[key]}; "
-            f"{len(asks)} query and {len(told)} key pieces."
+            f"{len(asks)} query and {len(result)} key pieces."
         )
         latex.append(
             r"\alpha = \frac{1}{|q|} \sum_{i \in q} \sum_{j \in k} \alpha_{ij}"

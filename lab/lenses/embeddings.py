@@ -63,24 +63,24 @@ class Score:
     offsets: wv.Offsets
 
 
-def score(found: Table, relation: str, exclude: bool = True) -> Score:
+def score(result: Table, relation: str, exclude: bool = True) -> Score:
     """Answer every question that the pairs of a relation make."""
-    pairs = torch.tensor([[found.ids[a], found.ids[b]] for a, b in found.pairs[relation]])
+    pairs = torch.tensor([[result.ids[a], result.ids[b]] for a, b in result.pairs[relation]])
     questions = wv.quadruples(pairs)
-    answers = wv.analogies(found.vectors, questions, exclude)
+    answers = wv.analogies(result.vectors, questions, exclude)
     right = answers.rank == 1
     misses = [
-        (*(found.words[i] for i in q.tolist()), found.words[int(best)])
+        (*(result.words[i] for i in q.tolist()), result.words[int(best)])
         for q, best in zip(questions[~right], answers.best[~right], strict=True)
     ]
-    return Score(int(right.sum()), len(questions), misses, wv.offsets(found.vectors, pairs))  # type: ignore[arg-type]
+    return Score(int(right.sum()), len(questions), misses, wv.offsets(result.vectors, pairs))  # type: ignore[arg-type]
 
 
 def aligned(clouds: Tensor) -> Tensor:
     """Clouds of the same points (F, N, 2), each turned or flipped so that it lies as near as it can to the
     one after it (orthogonal Procrustes): a plane of PCA has no directions of its own."""
-    found = [clouds[-1]]
+    results = [clouds[-1]]
     for cloud in reversed(clouds[:-1].unbind()):
-        U, _, V = torch.linalg.svd(cloud.T @ found[-1])
-        found.append(cloud @ (U @ V))
-    return torch.stack(found[::-1])
+        U, _, V = torch.linalg.svd(cloud.T @ results[-1])
+        results.append(cloud @ (U @ V))
+    return torch.stack(results[::-1])

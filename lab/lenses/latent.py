@@ -489,8 +489,8 @@ def importance(model: VAE, x: Tensor, samples: int, seed: int, proposal: str = "
         return model.log_weights(x, samples, generator, proposal)[:, 0]  # type: ignore[arg-type]
 
     def log_joint(z: Tensor) -> Tensor:
-        told = [model.log_likelihood(x, part[:, None])[:, 0] for part in z.split(1000)]
-        return torch.cat(told) + model.prior.log_prob(z)
+        results = [model.log_likelihood(x, part[:, None])[:, 0] for part in z.split(1000)]
+        return torch.cat(results) + model.prior.log_prob(z)
 
     mean, log_var = (part[0] for part in model.encode_parameters(x))
     return defensive_weights(log_joint, mean, log_var, samples, PROPOSALS[proposal], generator)
@@ -521,8 +521,10 @@ def scatter(log_weights: Tensor, sizes: Sequence[int], bins: int, exact: float |
     edges = torch.linspace(low, high + 0.02 * (high - low) + 1e-6, bins + 1, dtype=log_weights.dtype)
     shares = []
     for size in sizes:
-        found = log_weights[: len(log_weights) // size * size].reshape(-1, size).logsumexp(1) - math.log(size)
-        shares.append(torch.histogram(found.clamp(min=low), edges).hist / len(found))
+        result = log_weights[: len(log_weights) // size * size].reshape(-1, size).logsumexp(1) - math.log(
+            size
+        )
+        shares.append(torch.histogram(result.clamp(min=low), edges).hist / len(result))
     return Scatter((edges[1:] + edges[:-1]) / 2, torch.stack(shares))
 
 

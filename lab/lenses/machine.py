@@ -106,14 +106,14 @@ def read(model: Module) -> Readings:
 
 def watched(model: nn.Module, go: Callable[[], Any]) -> list[Call]:
     """The modules that `go` calls, in order, each once."""
-    found: dict[str, Call] = {}
+    results: dict[str, Call] = {}
 
     def hook(name: str) -> Callable[..., None]:
         def heard(module: nn.Module, args: tuple[Any, ...], given: dict[str, Any], out: Any) -> None:
             tensors = [a for a in (*args, *given.values()) if isinstance(a, Tensor)]
             first = out[0] if isinstance(out, tuple) else out  # recurrent layers give their state too
             if tensors and isinstance(first, Tensor):
-                found.setdefault(name, Call(name, module, tuple(tensors[0].shape), tuple(first.shape)))
+                results.setdefault(name, Call(name, module, tuple(tensors[0].shape), tuple(first.shape)))
 
         return heard
 
@@ -124,7 +124,7 @@ def watched(model: nn.Module, go: Callable[[], Any]) -> list[Call]:
     finally:
         for handle in handles:
             handle.remove()
-    return list(found.values())
+    return list(results.values())
 
 
 # --- In few letters -----------------------------------------------------------------------------
@@ -181,8 +181,8 @@ def classes(model: Any, method: Callable[..., Any], n: int) -> dict[str, Tensor]
     """The class of each example where a method asks for it."""
     takes = inspect.signature(method).parameters
     named = "y" in takes or any(p.kind is p.VAR_KEYWORD for p in takes.values())
-    told = named and hasattr(model, "num_classes") and model.num_classes > 0
-    return {"y": torch.zeros(n, dtype=torch.long)} if told else {}
+    result = named and hasattr(model, "num_classes") and model.num_classes > 0
+    return {"y": torch.zeros(n, dtype=torch.long)} if result else {}
 
 
 # --- The seven ----------------------------------------------------------------------------------
@@ -228,7 +228,7 @@ def of_gan(model: Any) -> Readings:
 
     calls = watched(model, go)
     name = {id(module): name for name, module in model.named_modules()}
-    made = next(c for c in calls if c.module is generator).gives[1:]
+    result = next(c for c in calls if c.module is generator).gives[1:]
     size = of_shape(first.shape[1:])
     if isinstance(model, BaseGAN) and (
         beside := model.generator_input(first, **given).shape[1] - model.latent_dim
@@ -237,9 +237,9 @@ def of_gan(model: Any) -> Readings:
     return {
         "z": Reading(size, f"{size} numbers", None if start == "z" else start),
         "G": network(generator, weighted(calls, name[id(generator)])),
-        "made": Reading(of_shape(made), name=f"{end}*" if end != "x" else None),
+        "made": Reading(of_shape(result), name=f"{end}*" if end != "x" else None),
         "D": network(discriminator, weighted(calls, name[id(discriminator)])),
-        "x": Reading(of_shape(made), name=end if end != "x" else None),
+        "x": Reading(of_shape(result), name=end if end != "x" else None),
     }
 
 
@@ -261,25 +261,25 @@ def of_autoencoder(model: Any) -> Readings:
     begin = next(i for i, c in enumerate(calls) if c.name.startswith("decoder"))
     own = weighted(calls, "encoder")
     layers = own or weighted(calls[:begin])  # of a ladder the encoder is a list of others
-    found = {
+    results = {
         "x": Reading(of_shape(shape)),
         "encoder": network(model.encoder if own else nn.ModuleList([c.module for c in layers]), layers),
         "decoder": network(model.decoder, weighted(calls, "decoder")),
     }
     if isinstance(model, VQVAE):
-        found["q"] = Reading(
+        results["q"] = Reading(
             f"{model.codes} vectors",
             f"{model.codes} vectors of {model.code_dim} numbers",
             "codebook",
         )
-        found["z"] = Reading(several(model.places, "code"), f"a grid of {of_shape(model.grid)} codes")
+        results["z"] = Reading(several(model.places, "code"), f"a grid of {of_shape(model.grid)} codes")
     else:
         K = model.latent_dim if isinstance(model, VAE) else model.hparams["latent_dim"]
         if isinstance(model, VAE):
-            found["q"] = Reading(f"μ, σ: {K} each", f"{K} means μ and {K} deviations σ")
-        found["z"] = Reading(str(K), f"{K} numbers")
-    found["p"] = Reading(of_shape(shape), name=None if isinstance(model, VAE | VQVAE) else "x̂")
-    return found
+            results["q"] = Reading(f"μ, σ: {K} each", f"{K} means μ and {K} deviations σ")
+        results["z"] = Reading(str(K), f"{K} numbers")
+    results["p"] = Reading(of_shape(shape), name=None if isinstance(model, VAE | VQVAE) else "x̂")
+    return results
 
 
 PREDICTED = {"eps": ("ε̂", "x̂₀"), "x0": ("x̂₀", "ε̂"), "v": ("v̂", "x̂₀"), "score": ("∇ log p", "x̂₀")}
@@ -303,19 +303,23 @@ def of_diffusion(model: Any) -> Readings:
             f"{several(len(unet.shrink) + 1, 'level')}, {count(parameters(model.net))}",
             f"{several(len(unet.shrink) + 1, 'level')}, {net.more}", "U-Net",
         )  # fmt: skip
-    found = {"xt": Reading(size), "net": net}
+    results = {"xt": Reading(size), "net": net}
     if isinstance(model, GaussianDiffusion):
-        said, guess = PREDICTED[model.target]
-        found |= {"said": Reading(size, name=said), "guess": Reading(size, name=guess), "next": Reading(size)}
+        text, guess = PREDICTED[model.target]
+        results |= {
+            "said": Reading(size, name=text),
+            "guess": Reading(size, name=guess),
+            "next": Reading(size),
+        }
     elif isinstance(model, ScoreModel):
-        found |= {"said": Reading(size, name="∇ log p"), "next": Reading(size)}
+        results |= {"said": Reading(size, name="∇ log p"), "next": Reading(size)}
     else:
-        found |= {"said": Reading(size, name="velocity v"), "next": Reading(size, name="xₜ₊dₜ")}
+        results |= {"said": Reading(size, name="velocity v"), "next": Reading(size, name="xₜ₊dₜ")}
     if isinstance(model, LatentDDPM):
         decoder = model.autoencoder.decoder
         held = watched(decoder, lambda: decoder(torch.zeros(1, *shape)))
-        found["decoder"] = network(decoder, weighted(held))
-    return found
+        results["decoder"] = network(decoder, weighted(held))
+    return results
 
 
 def layers_of(layer: nn.Module) -> Iterator[FlowLayer]:
@@ -335,9 +339,9 @@ def layers_of(layer: nn.Module) -> Iterator[FlowLayer]:
 
 def of_flow(model: Flow) -> Readings:
     """The kind of layer with most parameters, of those with a network; how often it stands there."""
-    told = torch.zeros(1, model.context_features) if model.context_features else None
-    x = model.sample(1, generator=torch.Generator().manual_seed(0), context=told)
-    calls = watched(model, lambda: model.log_prob(x, told))
+    result = torch.zeros(1, model.context_features) if model.context_features else None
+    x = model.sample(1, generator=torch.Generator().manual_seed(0), context=result)
+    calls = watched(model, lambda: model.log_prob(x, result))
     layers = [layer for layer in layers_of(model.stack) if parameters(layer)]
     layers = [layer for layer in layers if conditioner(layer) is not None] or layers
     held: Counter[type] = Counter()
@@ -347,7 +351,7 @@ def of_flow(model: Flow) -> Readings:
     same = [layer for layer in layers if type(layer) is kind]
     word = spelled(kind.__name__)
     size = parameters(model.stack)
-    found = {
+    results = {
         "z": Reading(str(model.event_dim), f"{model.event_dim} numbers"),
         "layer": Reading(
             f"{len(same)} × {word}" if len(same) > 1 else word,
@@ -360,8 +364,8 @@ def of_flow(model: Flow) -> Readings:
         name = {id(module): name for name, module in model.named_modules()}
         inside = weighted(calls, name[id(net)]) or by_weights(net)
         own = {"Residual": "f", "Continuous": "field"}.get(kind.__name__)
-        found["net"] = network(net, inside, own)
-    return found
+        results["net"] = network(net, inside, own)
+    return results
 
 
 def conditioner(layer: FlowLayer) -> nn.Module | None:
@@ -422,7 +426,7 @@ def of_graph(model: GCN) -> Readings:
     path = "→".join(map(str, widths))
     hidden = "→".join(map(str, widths[1:-1])) or "none"
     layers = several(len(calls), "layer")
-    found = {
+    results = {
         "h": Reading(str(widths[0]), f"{widths[0]} numbers a node"),
         "message": Reading(path if len(path) <= LONGEST else f"{layers}, {count(parameters(model))}",
                            f"{path}, {layers}, {parameters(model):,} parameters"),
@@ -430,8 +434,8 @@ def of_graph(model: GCN) -> Readings:
         "logits": Reading(str(widths[-1])),
     }  # fmt: skip
     if len(calls) > 1:
-        found["update"] = Reading(hidden, f"{hidden} numbers a node")
-    return found
+        results["update"] = Reading(hidden, f"{hidden} numbers a node")
+    return results
 
 
 GRIDS = (nn.Conv1d, nn.Conv2d)
@@ -446,24 +450,24 @@ def of_convolution(model: Any) -> Readings:
     dense = [c for c in calls[grids[-1] if grids else 0 :] if isinstance(c.module, nn.Linear) and c.gives]
     last = dense[-1]
     dense = [c for c in dense if c.name.split(".")[0] == last.name.split(".")[0]]
-    found = {"x": Reading(of_shape(shape))}
+    results = {"x": Reading(of_shape(shape))}
     if grids:
         used = [calls[i] for i in grids]
         kernel = of_block(used[0].module.kernel_size)  # type: ignore[arg-type]
         size = sum(parameters(c.module) for c in used)
-        found["convolution"] = Reading(
+        results["convolution"] = Reading(
             f"{several(len(used), 'layer')}, {kernel}",
             f"{several(len(used), 'layer')} of kernels {kernel}, {size:,} parameters",
         )
-        found["maps"] = Reading(of_shape(used[-1].gives[1:]))
+        results["maps"] = Reading(of_shape(used[-1].gives[1:]))
         pools = [c for c in calls if isinstance(c.module, POOLS)]
         if pools:
             block: Any = pools[0].module.kernel_size
             block = of_block(block if isinstance(block, tuple) else (block,) * (len(pools[0].gives) - 2))
-            found["pool"] = Reading(f"{several(len(pools), 'layer')}, {block}", f"of blocks {block}")
-    found["dense"] = network(nn.ModuleList([c.module for c in dense]), dense)
-    found["logits"] = Reading(str(last.gives[-1]), f"{parameters(model):,} parameters in the whole model")
-    return found
+            results["pool"] = Reading(f"{several(len(pools), 'layer')}, {block}", f"of blocks {block}")
+    results["dense"] = network(nn.ModuleList([c.module for c in dense]), dense)
+    results["logits"] = Reading(str(last.gives[-1]), f"{parameters(model):,} parameters in the whole model")
+    return results
 
 
 def of_block(sides: Sequence[int]) -> str:

@@ -14,10 +14,10 @@ def layer(kind: type[MaskedAutoregressive], features: int, seed: int) -> MaskedA
     """A MAF or an IAF layer, both with the same random network for a seed, in double precision."""
 
     def initialise() -> MaskedAutoregressive:
-        made = kind(features, Affine(2.0), HIDDEN)
-        for parameter in made.parameters():
+        result = kind(features, Affine(2.0), HIDDEN)
+        for parameter in result.parameters():
             parameter.data.normal_(0, 0.45)
-        return made
+        return result
 
     return seeded(initialise, seed).double().eval().requires_grad_(False)
 

@@ -48,16 +48,16 @@ def look(model: GAN, x: Tensor, name: str, done: int, pack: int = 1) -> Look:
     """What there is to see of a game; its own random numbers are left alone."""
     z = model.noise(2500, torch.Generator().manual_seed(7))
     with torch.no_grad():
-        made = model.generator(z)
+        result = model.generator(z)
     modes = quality = None
     if name in points.MIXTURES:
         centres, sd = points.MIXTURES[name]
-        mode, distance = nearest_modes(made, centres)
+        mode, distance = nearest_modes(result, centres)
         near = mode[distance <= 3 * sd]
-        modes = int((near.bincount(minlength=len(centres)) >= SHARE * len(made)).sum())
-        quality = len(near) / len(made)
-    w1 = float(assignment(made[:COMPARED], x[:COMPARED])[1])
-    return Look(done, made[:SHOWN], surface(model, pack), arrows(model, made, x), w1, modes, quality)
+        modes = int((near.bincount(minlength=len(centres)) >= SHARE * len(result)).sum())
+        quality = len(near) / len(result)
+    w1 = float(assignment(result[:COMPARED], x[:COMPARED])[1])
+    return Look(done, result[:SHOWN], surface(model, pack), arrows(model, result, x), w1, modes, quality)
 
 
 def surface(model: GAN, pack: int) -> Tensor:
@@ -73,10 +73,10 @@ def surface(model: GAN, pack: int) -> Tensor:
     return f.sigmoid().reshape(SIDE, SIDE)
 
 
-def arrows(model: GAN, made: Tensor, x: Tensor) -> Tensor:
+def arrows(model: GAN, result: Tensor, x: Tensor) -> Tensor:
     """Downhill of G's loss at the first made points, scaled to LONGEST: (ARROWS, 2)."""
     count = 256
-    fake = made[:count].clone().requires_grad_()
+    fake = result[:count].clone().requires_grad_()
     (slope,) = torch.autograd.grad(model.g_loss(fake, x[:count]), fake)
     slope = -slope[:ARROWS]
     return LONGEST * slope / slope.norm(dim=1).max().clamp(min=1e-12)

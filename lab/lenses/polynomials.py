@@ -20,8 +20,8 @@ def polynomial(z: Tensor, coefficients: Sequence[float]) -> Tensor:
 
 def joint(coefficients: Sequence[float], x: float, noise: float) -> Grid:
     """log p(x, z) on the grid."""
-    seen = torch.tensor(x, dtype=torch.float64)
+    result = torch.tensor(x, dtype=torch.float64)
     return Grid.of(
-        lambda z: log_normal(z, 0.0, 1.0) + log_normal(seen, polynomial(z, coefficients), noise**2),
+        lambda z: log_normal(z, 0.0, 1.0) + log_normal(result, polynomial(z, coefficients), noise**2),
         -REACH, REACH, CELLS,
     )  # fmt: skip

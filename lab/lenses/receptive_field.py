@@ -84,10 +84,10 @@ class Field:
 
 def fields(windows: Sequence[Window]) -> list[Field]:
     """The field after each window of a stack, the input's own (size 1) first: one more than windows."""
-    found = [Field()]
+    results = [Field()]
     for window in windows:
-        found.append(found[-1].after(window))
-    return found
+        results.append(results[-1].after(window))
+    return results
 
 
 # --- Theory: exact sets, by matrices over positions --------------------------------------------
@@ -333,7 +333,7 @@ def walk(model: nn.Module, x: Tensor) -> list[Layer]:
     axes = x.ndim - 1
     field: tuple[Field, ...] | None = (Field(),) * axes
     paths = tuple(torch.eye(n, dtype=torch.float64) for n in x.shape[1:])
-    grid, h, found = tuple(x.shape), x, []
+    grid, h, result = tuple(x.shape), x, []
     for number, module in enumerate(layers_of(model), 1):
         try:
             output = module(h[None])[0]
@@ -357,9 +357,9 @@ def walk(model: nn.Module, x: Tensor) -> list[Layer]:
             pairs = zip(field or (), stack or (), strict=False)
             field = tuple(f.after(w) for f, w in pairs) or None
             grid = grid if h.ndim == 1 else tuple(output.shape)
-        found.append(Layer(f"{number} · {describe(module)}", module, h, output, grid, paths, field))
+        result.append(Layer(f"{number} · {describe(module)}", module, h, output, grid, paths, field))
         h = output
-    return found
+    return result
 
 
 def describe(module: nn.Module) -> str:
@@ -437,17 +437,17 @@ def spread(weights: Tensor) -> list[float]:
 
     Zeros give 0.
     """
-    found = []
+    results = []
     for axis in range(weights.ndim):
         others = [a for a in range(weights.ndim) if a != axis]
         mass = weights.double().sum(others) if others else weights.double()
         if mass.sum() == 0:
-            found.append(0.0)
+            results.append(0.0)
             continue
         p, at = mass / mass.sum(), torch.arange(len(mass), dtype=torch.float64)
         mean = (p * at).sum()
-        found.append(float((p * (at - mean) ** 2).sum().clamp_min(0).sqrt()))
-    return found
+        results.append(float((p * (at - mean) ** 2).sum().clamp_min(0).sqrt()))
+    return results
 
 
 # --- How much of the field counts --------------------------------------------------------------

@@ -62,11 +62,11 @@ def fully_connected(model: DCGAN) -> nn.Sequential:
     total = sum(p.numel() for p in model.generator.parameters())
     outputs = math.prod(model.event_shape)
     h = width(model.latent_dim, outputs, depth, total)
-    made = nn.Sequential(
+    result = nn.Sequential(
         *mlp([model.latent_dim, *[h] * (depth - 1), outputs], nn.ReLU),
         nn.Unflatten(1, model.event_shape), nn.Tanh(),
     )  # fmt: skip
-    return made.apply(initialize_he)
+    return result.apply(initialize_he)
 
 
 def initialize_he(module: nn.Module) -> None:

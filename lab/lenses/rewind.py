@@ -339,10 +339,10 @@ class Store:
     def run(self, recipe: Recipe, history: History) -> Run:
         """The run along this history, and those that it branches from."""
         with self.lock:
-            found = self.find(recipe, history)
+            result = self.find(recipe, history)
             while len(self.runs) > len(history) and sum(r.own_size() for r in self.runs.values()) > self.most:
                 self.runs.popitem(last=False)
-            return found
+            return result
 
     def find(self, recipe: Recipe, history: History) -> Run:
         key = recipe, history

@@ -63,17 +63,17 @@ def read(text: str, columns: str, kind: str) -> Data:
     known, chain = sheet.sheet(text), kind == "HMM"
     wanted = [columns] if columns in known.names else [c.strip() for c in columns.split(",") if c.strip()]
     names, numbers, notes = known.numbers(wanted or None)
-    said = [*known.notes, *notes]
+    texts = [*known.notes, *notes]
     if len(names) > MOST_COLUMNS:
-        said.append(f"The first {MOST_COLUMNS} of {len(names)} columns are used: choose others by name.")
+        texts.append(f"The first {MOST_COLUMNS} of {len(names)} columns are used: choose others by name.")
         names = names[:MOST_COLUMNS]
     rows = torch.tensor(numbers, dtype=torch.float64)[:, : len(names)]
     holes = rows.isnan().any(1)
     if holes.any() and not chain:
-        said.append(f"{int(holes.sum())} of {len(rows)} rows are left out: a cell is missing there.")
+        texts.append(f"{int(holes.sum())} of {len(rows)} rows are left out: a cell is missing there.")
         rows = rows[~holes]
     if len(rows) > MOST_ROWS:
-        said.append(f"The first {MOST_ROWS:,} of {len(rows):,} rows are used.")
+        texts.append(f"The first {MOST_ROWS:,} of {len(rows):,} rows are used.")
         rows = rows[:MOST_ROWS]
     if len(names) < 2 and kind == "factor analysis":
         raise ValueError("A factor needs two columns at least: name more, or choose another model.")
@@ -96,7 +96,7 @@ def read(text: str, columns: str, kind: str) -> Data:
         )
     pick = (lambda at: at[:, None] + torch.arange(length)) if chain else (lambda at: at)
     x = (rows - mean) / deviation
-    return Data(names, rows, mean, deviation, x[pick(train)], x[pick(held)], length, said, known.names)
+    return Data(names, rows, mean, deviation, x[pick(train)], x[pick(held)], length, texts, known.names)
 
 
 # --- What is drawn --------------------------------------------------------------------------------

@@ -37,11 +37,11 @@ def examples(
     Raises:
         MissingData: their files are neither on disk nor to be fetched.
     """
-    made = data(**options)
+    result = data(**options)
     for stage, read in (("fit", ("train", "val")), ("test", ("test",))):
         if any(split in read for split in splits):
-            made.setup(stage)
-    parts = [getattr(made, f"{split}_set") for split in splits]
+            result.setup(stage)
+    parts = [getattr(result, f"{split}_set") for split in splits]
     batches = [part[torch.arange(len(part))[:most]] for part in parts]
     return tuple(torch.cat(column) for column in zip(*batches, strict=True))
 

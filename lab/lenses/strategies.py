@@ -113,8 +113,8 @@ class Remembering:
 
 def last(steps: Iterator[T]) -> T:
     """What an iterator yields last."""
-    (found,) = deque(steps, maxlen=1)
-    return found
+    (result,) = deque(steps, maxlen=1)
+    return result
 
 
 def quick(model: NextToken, tokens: int) -> bool:

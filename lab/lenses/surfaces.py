@@ -36,9 +36,9 @@ def keeps(entry: Experiment, kind: type, *methods: str) -> bool:
 
 def option(entry: Experiment, name: str, part: str = "model") -> Any:
     """The value of a constructor's argument, said or by default; None where there is no such argument."""
-    said = entry.config[part].get("init_args") or {}
+    text = entry.config[part].get("init_args") or {}
     cls: type = class_of(entry, part)
-    return said[name] if name in said else default(cls, name)
+    return text[name] if name in text else default(cls, name)
 
 
 @lru_cache(maxsize=4096)

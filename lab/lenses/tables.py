@@ -27,16 +27,16 @@ def typed_table(text: str, columns: int = 2) -> tuple[list[str], Tensor, str]:
         )
     x = torch.tensor(rows, dtype=torch.float64)
     holes = x.isnan().any(1)
-    said = [*known.notes, *notes]
+    texts = [*known.notes, *notes]
     if holes.any():
         first = known.lines[int(holes.nonzero()[0])]
         more = f" and {int(holes.sum()) - 1} more" if holes.sum() > 1 else ""
-        said.append(f"Left out: line {first}{more}, where a number is missing.")
+        texts.append(f"Left out: line {first}{more}, where a number is missing.")
     x = x[~holes]
     if len(x) > MOST_ROWS:
-        said.append(f"The first {MOST_ROWS} of {len(x)} rows are used.")
+        texts.append(f"The first {MOST_ROWS} of {len(x)} rows are used.")
     if len(x) < 3:
-        reason = f" ({said[-1].rstrip('.')})" if said else ""
+        reason = f" ({texts[-1].rstrip('.')})" if texts else ""
         raise ValueError(f"The table has {len(x)} whole rows{reason}: at least 3 are needed.")
     short = [f"x{j}" if name == f"column {j}" else name[:12] for j, name in enumerate(names, 1)]
-    return short, x[:MOST_ROWS], " ".join(said)
+    return short, x[:MOST_ROWS], " ".join(texts)

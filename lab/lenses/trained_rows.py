@@ -75,10 +75,10 @@ def read(folder: Path, at: int = 0) -> Data:
         rows, length = (held, 0) if held.ndim == 2 else (held[at % len(held)], held.shape[1])
         names = [f"x{i + 1}" for i in range(rows.shape[1])]
         mean, deviation = torch.zeros(rows.shape[1]).double(), torch.ones(rows.shape[1]).double()
-    said = []
+    texts = []
     if len(rows) > MOST_ROWS:
-        said.append(f"The first {MOST_ROWS:,} of {len(rows):,} rows are shown.")
-    return Data(names, rows[:MOST_ROWS], mean, deviation, train, held, length, said, names)
+        texts.append(f"The first {MOST_ROWS:,} of {len(rows):,} rows are shown.")
+    return Data(names, rows[:MOST_ROWS], mean, deviation, train, held, length, texts, names)
 
 
 @torch.no_grad()

@@ -46,7 +46,7 @@ def training_steps(
 def watch(steps: int, looks: Iterable[tuple[int, Look]]) -> Iterator[tuple[float, list[Look]]]:
     """A training as a reader watches it: of each look, after so many of `steps`, the share done and all looks
     so far, in a list that stays as it is."""
-    seen = list[Look]()
+    results = list[Look]()
     for done, look in looks:
-        seen = [*seen, look]
-        yield done / steps, seen
+        results = [*results, look]
+        yield done / steps, results

@@ -65,13 +65,13 @@ def named(text: str, most: int, low: float = -100.0, high: float = 100.0) -> tup
     values, strange = fitting(words, max(abs(low), abs(high)))
     kept = [value for value in values if low <= value <= high]
     bad = [*strange, *(f"{value:g}" for value in values if not low <= value <= high)]
-    said = ""
+    texts = ""
     if bad:
         more = f" and {len(bad) - 1} more" if len(bad) > 1 else ""
-        said = f"“{bad[0][:20]}”{more} is left out: numbers from {low:g} to {high:g} can be used."
+        texts = f"“{bad[0][:20]}”{more} is left out: numbers from {low:g} to {high:g} can be used."
     elif len(kept) > most:
-        said = f"There are {len(kept)} numbers: the first {most} are used."
-    return kept[:most], f"{decided} {said}".strip()
+        texts = f"There are {len(kept)} numbers: the first {most} are used."
+    return kept[:most], f"{decided} {texts}".strip()
 
 
 def points(
@@ -84,30 +84,30 @@ def points(
         missing: "?" is a point that is missing, two NaN.
         lines: see `datamodules.cells.pairs`.
     """
-    found: list[list[float]] = []
+    results: list[list[float]] = []
     parts, decided = cells.pairs(text, lines)
     wide, bad, hole = False, "", ", or ?" if missing else ""
     for at, (line, part, point) in enumerate(parts):
         values = [cells.number(cell) for cell in point[:2]]
         wide = wide or len([cell for cell in point if cell]) > 2
         if missing and part == "?":
-            found.append([math.nan] * 2)
+            results.append([math.nan] * 2)
         elif len(values) == 2 and all(v is not None and abs(v) <= reach for v in values):
-            found.append([float(v) for v in values if v is not None])
+            results.append([float(v) for v in values if v is not None])
         elif at > 0 or any(v is not None for v in values):  # a first line of names is passed over
             bad = bad or (
                 f"Line {line}: {part[:30]!r} is no point and is left out: write two numbers up to "
                 f"±{reach:g}, like 1.2, 0.5{hole}."
             )
     several = ";" in text and len(text.split("\n")) > 1
-    said = [decided, bad or ("There are more than two columns: the first two are used." if wide else "")]
+    texts = [decided, bad or ("There are more than two columns: the first two are used." if wide else "")]
     if not decided and (bad or wide or several):
         columns, notes, comma = two_columns(text, reach, missing)
-        if (comma and several) or (columns and len(columns) >= len(found) + (not wide)):
-            found, said = columns, notes
-    if len(found) > most:
-        said.append(f"These are {len(found)} points: the first {most} are used.")
-    return found[:most], " ".join(filter(None, said))
+        if (comma and several) or (columns and len(columns) >= len(results) + (not wide)):
+            results, texts = columns, notes
+    if len(results) > most:
+        texts.append(f"These are {len(results)} points: the first {most} are used.")
+    return results[:most], " ".join(filter(None, texts))
 
 
 def two_columns(text: str, reach: float, missing: bool) -> tuple[list[list[float]], list[str], bool]:
@@ -119,15 +119,15 @@ def two_columns(text: str, reach: float, missing: bool) -> tuple[list[list[float
         return [], [], False
     if len(names) < 2:
         return [], [], False
-    said = [*known.notes, *notes]
+    texts = [*known.notes, *notes]
     if len(names) > 2:
-        said.append(f"The first two columns of numbers are used: {names[0]} and {names[1]}.")
+        texts.append(f"The first two columns of numbers are used: {names[0]} and {names[1]}.")
     good = [all(abs(v) <= reach for v in row[:2]) for row in rows]
     if not all(good):
         line = known.lines[good.index(False)]
-        said.append(f"{good.count(False)} rows have no point up to ±{reach:g}, first line {line}.")
+        texts.append(f"{good.count(False)} rows have no point up to ±{reach:g}, first line {line}.")
     kept = [row[:2] if fits else [math.nan] * 2 for row, fits in zip(rows, good, strict=True)]
-    return [row for row, fits in zip(kept, good, strict=True) if fits or missing], said, known.decimal == ","
+    return [row for row, fits in zip(kept, good, strict=True) if fits or missing], texts, known.decimal == ","
 
 
 def distribution(text: str, most: int) -> tuple[list[float], str]:
@@ -136,8 +136,8 @@ def distribution(text: str, most: int) -> tuple[list[float], str]:
     Raises:
         UserError: fewer than two weights, or all of them 0.
     """
-    weights, said = named(text, most, 0.0, 1e6)
+    weights, texts = named(text, most, 0.0, 1e6)
     if len(weights) < 2 or sum(weights) <= 0:
         raise UserError(f"Give 2 to {most} weights, not all of them 0, such as 0.5 0.3 0.2.")
     total = sum(weights)
-    return [weight / total for weight in weights], said
+    return [weight / total for weight in weights], texts

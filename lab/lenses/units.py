@@ -198,10 +198,10 @@ def over_input(
     return measured_fields(chain, x[None] if kind == ONE else examples, index, units)
 
 
-def sizes(found: Tensor, box: Sequence[Span] | None) -> dict[str, str]:
+def sizes(result: Tensor, box: Sequence[Span] | None) -> dict[str, str]:
     """The field in two numbers: label -> value."""
     spans = [last - first + 1 for first, last in box] if box else [0]
     return {
         "Receptive field": " × ".join(map(str, spans)),
-        f"Inputs that count, of {found.numel()}": str(int((found != 0).sum())),
+        f"Inputs that count, of {result.numel()}": str(int((result != 0).sum())),
     }

@@ -99,8 +99,8 @@ class StopOnNaN(L.Callback):
 
 def advice(trainer: L.Trainer, model: L.LightningModule, batch: Any) -> str:
     """Advice for a dead run, of what this model takes."""
-    seen = islice(getattr(trainer, "train_dataloader", None) or (), 1000)
-    if any(has_non_finite(each) for each in chain([batch], seen)):
+    result = islice(getattr(trainer, "train_dataloader", None) or (), 1000)
+    if any(has_non_finite(each) for each in chain([batch], result)):
         return "the data hold NaN or infinity. Leave these examples out, or fill them in."
     if not trainer.optimizers:
         return "look at the data, which this model counts or solves for and has no learning rate."

@@ -371,7 +371,7 @@ class LabCLI(LightningCLI):
         (at least two) of what the model draws for them, the split being given; none where nothing is drawn.
         """
         self.to_full_precision()
-        found: list[dict[str, float]] = []
+        results: list[dict[str, float]] = []
         error: dict[str, float] = {}
         meters = {name.replace("_", "/", 1): meter for name, meter in self.model.meters.items()}
         for draw in range(draws):
@@ -382,19 +382,19 @@ class LabCLI(LightningCLI):
                 evaluate(self.model, datamodule=self.datamodule, verbose=False)
                 self.seconds = time.monotonic() - started  # the test's is the last
                 values |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
-            found.append(values)
+            results.append(values)
             if draw == 0:
                 own = {k: meters[k].error for k in values if isinstance(meters[k], Mean)}
                 error = {k: e for k, e in own.items() if math.isfinite(e)}
             others = [k for k in values if k not in error]
-            if (draw == 1 and all(found[0][k] == found[1][k] for k in others)) or not others:
+            if (draw == 1 and all(results[0][k] == results[1][k] for k in others)) or not others:
                 break
         self.seed.draw = self.model.draw = 0
-        if len(found) > 1:
-            spread = {k: float(np.std([f[k] for f in found], ddof=1)) for k in others}
+        if len(results) > 1:
+            spread = {k: float(np.std([f[k] for f in results], ddof=1)) for k in others}
             if any(e > 0 for e in spread.values()):
                 error |= {k: e for k, e in spread.items() if math.isfinite(e)}
-        return found[0], error
+        return results[0], error
 
     def before_predict(self) -> None:
         if not isinstance(self.model, Predictor | Density):

@@ -43,13 +43,13 @@ def model_builder(config: Any, args: list[str]) -> Callable[..., Module]:
         # of classes, a model that can do without them is told whether it has them
         needed = (*NEEDED, *(["num_classes"] if kwargs.get("conditional", True) else []))
         for name in kwargs.keys() & set(LINKED) if model_class.__name__ == outer else ():
-            found, said = kwargs[name], config.model.init_args.get(name)
-            if found is None and name in given:
-                kwargs[name] = said
-            elif found is None and name in needed and default_argument(model_class, name) is not None:
+            result, text = kwargs[name], config.model.init_args.get(name)
+            if result is None and name in given:
+                kwargs[name] = text
+            elif result is None and name in needed and default_argument(model_class, name) is not None:
                 raise ValueError(f"{outer} needs {name}, which {data} does not have: choose other data.")
-            elif name in given and json.dumps(said) != json.dumps(found):
-                raise ValueError(f"{name} is {said}, but {found!s:.60} in {data}: leave it out.")
+            elif name in given and json.dumps(text) != json.dumps(result):
+                raise ValueError(f"{name} is {text}, but {result!s:.60} in {data}: leave it out.")
         return model_class(*args, **kwargs)
 
     return make
@@ -70,8 +70,8 @@ def misfit_message(model: Module, data: DataModule) -> str:
         if recipe.module == f"{type(model).__module__}.{type(model).__qualname__}"
     ]
     better = f"data like those of {' or '.join(names[:2])}" if names else "other data"
-    seen = describe_batch(next(iter(data.train_dataloader())))
-    return f"{type(model).__name__} cannot use batches of {type(data).__name__}, {seen}: take {better}."
+    result = describe_batch(next(iter(data.train_dataloader())))
+    return f"{type(model).__name__} cannot use batches of {type(data).__name__}, {result}: take {better}."
 
 
 def describe_batch(batch: Any) -> str:

@@ -36,14 +36,14 @@ def halved_sides(image_shape: Sequence[int], halvings: int) -> list[tuple[int, i
     Raises:
         ValueError: `image_shape` is no (C, H, W), or a side of one pixel is left to be halved.
     """
-    found = [downsampled_size(image_shape, 0)]
+    results = [downsampled_size(image_shape, 0)]
     for _ in range(halvings):
-        height, width = found[-1]
+        height, width = results[-1]
         if min(height, width) < 2:
-            full = " × ".join(map(str, found[0]))
+            full = " × ".join(map(str, results[0]))
             raise ValueError(f"{full} pixels cannot be halved {halvings} times: take fewer layers.")
-        found.append(((height + 1) // 2, (width + 1) // 2))
-    return found
+        results.append(((height + 1) // 2, (width + 1) // 2))
+    return results
 
 
 def upsample(in_channels: int, out_channels: int, kernel: int, strided: bool, bias: bool) -> nn.Module:

@@ -221,8 +221,8 @@ class Pix2Pix(AlternatingTraining):
         self.log_metric(split, "g", self.gan_loss.generator(of_fake, of_real))
         l1 = (x - fake).abs().mean() / 2
         self.log_metric(split, "l1", (x - fake).abs().flatten(1).mean(1) / 2)
-        made, real = gradient_energy(fake), gradient_energy(x)
+        result, real = gradient_energy(fake), gradient_energy(x)
         sharp = self.all_reduce_mean(real)
-        self.log_metric(split, "energy", made / sharp)
-        self.log_metric(split, "energy_gap", (made - real).abs() / sharp)
+        self.log_metric(split, "energy", result / sharp)
+        self.log_metric(split, "energy_gap", (result - real).abs() / sharp)
         return l1

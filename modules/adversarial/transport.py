@@ -89,9 +89,9 @@ def primal(p: Tensor, q: Tensor, cost: Tensor) -> Plan:
     matrix = csr_array(constraints(len(p)).numpy())
     mass = torch.cat([p, q]).double().numpy()
     c = cost.double().T.reshape(-1).numpy()  # column by column
-    found = _solved(linprog(c, A_eq=matrix, b_eq=mass, bounds=(0, None), method="highs"), "plan")
-    plan = torch.from_numpy(np.asarray(found.x)).reshape(len(q), len(p)).T  # type: ignore[attr-defined]
-    return Plan(plan, float(found.fun))  # type: ignore[attr-defined]
+    result = _solved(linprog(c, A_eq=matrix, b_eq=mass, bounds=(0, None), method="highs"), "plan")
+    plan = torch.from_numpy(np.asarray(result.x)).reshape(len(q), len(p)).T  # type: ignore[attr-defined]
+    return Plan(plan, float(result.fun))  # type: ignore[attr-defined]
 
 
 def dual(p: Tensor, q: Tensor, cost: Tensor) -> Potentials:
@@ -106,9 +106,9 @@ def dual(p: Tensor, q: Tensor, cost: Tensor) -> Potentials:
     worth = torch.cat([p, q]).double().numpy()
     bounds = [(None, None)] * size + [(0, 0)] + [(None, None)] * (size - 1)
     c = cost.double().T.reshape(-1).numpy()
-    found = _solved(linprog(-worth, A_ub=matrix, b_ub=c, bounds=bounds, method="highs"), "dual")
-    y = torch.from_numpy(np.asarray(found.x))  # type: ignore[attr-defined]
-    return Potentials(y[:size], y[size:], -float(found.fun))  # type: ignore[attr-defined]
+    result = _solved(linprog(-worth, A_ub=matrix, b_ub=c, bounds=bounds, method="highs"), "dual")
+    y = torch.from_numpy(np.asarray(result.x))  # type: ignore[attr-defined]
+    return Potentials(y[:size], y[size:], -float(result.fun))  # type: ignore[attr-defined]
 
 
 def lipschitz_dual(p: Tensor, q: Tensor, bound: float = 1.0) -> tuple[Tensor, float]:

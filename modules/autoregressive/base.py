@@ -157,9 +157,9 @@ class Autoregressive(MixtureOfJoints, Module):
         """
         x, joints = self.as_vectors(x), self.in_one_order(order, index)
         logits = [self.logits(x, *joint) for joint in joints]
-        each = torch.stack([self.conditional_log_prob(found, x) for found in logits])  # (S, B, n)
-        found = (log_weights(each, joints[0][0]) + each).logsumexp(0)
-        return found.reshape(len(x), *self.event_shape)
+        each = torch.stack([self.conditional_log_prob(result, x) for result in logits])  # (S, B, n)
+        result = (log_weights(each, joints[0][0]) + each).logsumexp(0)
+        return result.reshape(len(x), *self.event_shape)
 
     def conditionals(
         self, x: Tensor, order: Order | Tensor | None = None, index: int | None = None
@@ -168,9 +168,9 @@ class Autoregressive(MixtureOfJoints, Module):
         dimension (K). Of the mixture or of one joint, see `log_conditionals`."""
         x, joints = self.as_vectors(x), self.in_one_order(order, index)
         logits = [self.logits(x, *joint) for joint in joints]
-        each = torch.stack([self.conditional_log_prob(found, x) for found in logits])
+        each = torch.stack([self.conditional_log_prob(result, x) for result in logits])
         weights = log_weights(each, joints[0][0]).exp()  # (S, B, n)
-        p = torch.stack([self.probabilities(found) for found in logits])  # (S, B, n[, K])
+        p = torch.stack([self.probabilities(result) for result in logits])  # (S, B, n[, K])
         p = (weights.reshape(*weights.shape, *[1] * (p.ndim - 3)) * p).sum(0)
         return p.reshape(len(x), *self.event_shape, *p.shape[2:])
 
@@ -274,9 +274,9 @@ class Autoregressive(MixtureOfJoints, Module):
             raise ValueError(f"temperature is {temperature}: it must be at least 0.")
         x = torch.zeros(n, self.n, dtype=self.dtype, device=self.device)
         noise = uniform(n, self.n, like=x, generator=generator)
-        seen = [False] * self.n if known is None else (~known[0].isnan()).tolist()
+        result = [False] * self.n if known is None else (~known[0].isnan()).tolist()
         visited = order.tolist()
-        start = next((t for t, j in enumerate(visited) if not seen[j]), self.n)
+        start = next((t for t, j in enumerate(visited) if not result[j]), self.n)
         all_logits: Tensor | None = None
         if known is not None and start:  # what is known and comes first needs one pass, not one each
             x[:, visited[:start]] = known[:, visited[:start]]
@@ -285,7 +285,7 @@ class Autoregressive(MixtureOfJoints, Module):
             if all_logits is None:
                 all_logits = logits.new_zeros(n, self.n, *logits.shape[1:])
             all_logits[:, j] = logits
-            if known is not None and seen[j]:
+            if known is not None and result[j]:
                 x[:, j] = known[:, j]
             else:
                 x[:, j] = self.sample_conditional(logits, noise[:, j], temperature)
@@ -331,25 +331,25 @@ class Autoregressive(MixtureOfJoints, Module):
             mixed: the joints whose mixture has the last `log_prob`.
         """
         visited, index = joint
-        drawn, found = self._draw(1, known, visited, index, temperature, generator)
-        x, logits = drawn[0].cpu(), found[0].cpu()
+        drawn, results = self._draw(1, known, visited, index, temperature, generator)
+        x, logits = drawn[0].cpu(), results[0].cpu()
         surprisal = -self.conditional_log_prob(logits, x)
         model_p, p = self.probabilities(logits), self.probabilities(logits, temperature)
-        seen = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
-        picture = torch.where(seen, x, torch.nan)
+        observed = torch.zeros(self.n, dtype=torch.bool) if known is None else ~known[0].isnan().cpu()
+        picture = torch.where(observed, x, torch.nan)
         steps: list[Step] = []
-        total = -float(surprisal[seen].sum())
-        if seen.any():
+        total = -float(surprisal[observed].sum())
+        if observed.any():
             steps.append(
                 Step(
-                    f"{int(seen.sum())} of {self.n} variables are given: {total:.2f} nats.",
+                    f"{int(observed.sum())} of {self.n} variables are given: {total:.2f} nats.",
                     {"pixel": -1, "x": picture.reshape(self.event_shape), "bit": -1, "p": math.nan,
                      "model_p": math.nan, "log_prob": total},
                     rf"\log p(x_{{\text{{given}}}}) = {total:.2f}",
                 )
             )  # fmt: skip
         for position, j in enumerate(visited.tolist(), start=1):
-            if seen[j]:
+            if observed[j]:
                 continue
             value = int(x[j])
             asked = 1 if self.num_categories == 2 else value

@@ -45,8 +45,8 @@ def observed_first(observed: Tensor, order: Tensor) -> Tensor:
     Args:
         observed: (n,) bool.
     """
-    seen = observed.reshape(-1).cpu()[order]
-    return torch.cat([order[seen], order[~seen]])
+    result = observed.reshape(-1).cpu()[order]
+    return torch.cat([order[result], order[~result]])
 
 
 def named(order: Tensor) -> str:

@@ -231,9 +231,9 @@ def adjoint(
         with torch.enable_grad():
             point = state[0].detach().requires_grad_()
             value = f(t, point)
-            found = torch.autograd.grad(value, [point, *parameters], state[1], allow_unused=True)
-        rest = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, found[1:], strict=True)]
-        first = found[0]
+            result = torch.autograd.grad(value, [point, *parameters], state[1], allow_unused=True)
+        rest = [torch.zeros_like(p) if g is None else g for p, g in zip(parameters, result[1:], strict=True)]
+        first = result[0]
         assert first is not None
         return (value.detach(), -first, *(-g for g in rest))
 

@@ -43,12 +43,12 @@ class TangentConv(TangentMLP):
 
     def matrices(self) -> list[tuple[Tensor, Tensor]]:
         """Kernel and bias of both, as they are used."""
-        found = []
+        results = []
         for layer in self.layers:
             kernel, bias = layer.weight, layer.bias
             norm = conv_norm(kernel, self.shape[1:])  # type: ignore[arg-type]
-            found.append((kernel * (self.coefficient / norm.clamp(min=self.coefficient)), bias))  # type: ignore[operator]
-        return found  # type: ignore[return-value]
+            results.append((kernel * (self.coefficient / norm.clamp(min=self.coefficient)), bias))  # type: ignore[operator]
+        return results  # type: ignore[return-value]
 
     def linearise(
         self, h: Tensor, matrices: list[tuple[Tensor, Tensor]] | None = None

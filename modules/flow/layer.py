@@ -162,5 +162,5 @@ def increasing_root(f: Callable[[Tensor], ValueAndLogDet], y: Tensor, iterations
     step = (value - y) * (-log_slope).clamp(max=most).exp().detach()
     # the last digits; where rounding of f would make more of them, only the gradient
     near = step.detach().abs() <= 64 * torch.finfo(h.dtype).eps * (1 + h.abs())
-    found = h - torch.where(near, step, step - step.detach())
-    return torch.where(strange, asked, found)
+    result = h - torch.where(near, step, step - step.detach())
+    return torch.where(strange, asked, result)

@@ -82,8 +82,8 @@ def diverse_beam_search(
     alpha: float = 0.0,
 ) -> list[list[Hypothesis]]:
     """Diverse beam search: the texts of each of G groups of B, best first; strength is λ."""
-    found = beam_trace(model, prefix, length, width, eos, alpha, groups, strength).result
-    return [[h for h in found if h.group == g] for g in range(groups)]
+    result = beam_trace(model, prefix, length, width, eos, alpha, groups, strength).result
+    return [[h for h in result if h.group == g] for g in range(groups)]
 
 
 @torch.no_grad()
@@ -150,22 +150,22 @@ def beam_trace(
                     "ended": ended[looked_at],
                 }
             )
-        found = {key: torch.cat([part[key] for part in parts]) for key in parts[0]}
-        parent, token, kept = found["parent"], found["token"], found["kept"]
-        found["log_prob"] = log_prob[parent] + log_p[parent, token]
+        results = {key: torch.cat([part[key] for part in parts]) for key in parts[0]}
+        parent, token, kept = results["parent"], results["token"], results["kept"]
+        results["log_prob"] = log_prob[parent] + log_p[parent, token]
         whole = torch.cat([text[parent], token[:, None]], dim=1)  # (M, t)
-        for m in found["ended"].nonzero()[:, 0].tolist():
-            finished.append(_hypothesis(whole[m], found["log_prob"][m], alpha, True, group[parent[m]]))
+        for m in results["ended"].nonzero()[:, 0].tolist():
+            finished.append(_hypothesis(whole[m], results["log_prob"][m], alpha, True, group[parent[m]]))
         steps.append(
             Step(
                 f"Step {t}: of {len(text)} × {V} extensions {int(kept.sum())} stay"
-                + (f", {int(found['ended'].sum())} end." if eos is not None else "."),
-                {"hypotheses": text, "scores": log_prob, "groups": group, **found},
-                _equation(found, log_prob, log_p, names),
+                + (f", {int(results['ended'].sum())} end." if eos is not None else "."),
+                {"hypotheses": text, "scores": log_prob, "groups": group, **results},
+                _equation(results, log_prob, log_p, names),
             )
         )
         text, group = whole[kept], group[parent[kept]]
-        log_prob, penalised = found["log_prob"][kept], found["penalised"][kept]
+        log_prob, penalised = results["log_prob"][kept], results["penalised"][kept]
         if _decided(finished, log_prob, length, alpha, groups) or not len(text):
             break
     unfinished = [_hypothesis(text[h], log_prob[h], alpha, False, group[h]) for h in range(len(text))]
@@ -189,15 +189,15 @@ def _decided(finished: list[Hypothesis], log_prob: Tensor, length: int, alpha: f
     return best >= float(log_prob.max()) / length**alpha
 
 
-def _equation(found: dict[str, Tensor], scores: Tensor, log_p: Tensor, names: Sequence[str] | None) -> str:
+def _equation(result: dict[str, Tensor], scores: Tensor, log_p: Tensor, names: Sequence[str] | None) -> str:
     """The score of the best candidate with its numbers."""
-    parent, token = int(found["parent"][0]), int(found["token"][0])
+    parent, token = int(result["parent"][0]), int(result["token"][0])
     name = names[token] if names else str(token)
     name = name.replace("\\", "/").replace("_", " ").replace("$", "").replace("#", "").replace("%", "")
     name = name.replace("&", "and").replace("{", "(").replace("}", ")").replace("^", "").replace("~", "")
     return (
         rf"{float(scores[parent]):.3f} + \log P(\text{{{name}}}) = {float(scores[parent]):.3f}"
-        rf" {float(log_p[parent, token]):+.3f} = {float(found['log_prob'][0]):.3f}"
+        rf" {float(log_p[parent, token]):+.3f} = {float(result['log_prob'][0]):.3f}"
     )
 
 
@@ -223,8 +223,8 @@ def exhaustive_search(
         ended = (text[:, -1] == eos) if eos is not None else torch.full((len(text),), t == length)
         if ended.any() and total[ended].max() > -math.inf:
             m = int(total.masked_fill(~ended, -math.inf).argmax())
-            found = _hypothesis(text[m], total[m], alpha, eos is not None, torch.tensor(0))
-            best = found if best is None or found.score > best.score else best
+            result = _hypothesis(text[m], total[m], alpha, eos is not None, torch.tensor(0))
+            best = result if best is None or result.score > best.score else best
         last = text, total
         text, total = text[~ended], total[~ended]
     if best is None:  # no text ends by EOS in this length

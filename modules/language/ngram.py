@@ -260,10 +260,10 @@ class NGram(TextSampler, CountModel):
         p = torch.full(key.shape, self._lowest(), dtype=torch.float64, device=key.device)
         for level in reversed(self.levels):
             gram = key % self.base**level.order
-            context, seen = find(level.contexts, gram // self.base)
+            context, result = find(level.contexts, gram // self.base)
             place, hit = find(level.keys, gram)
             if len(level.keys):
-                p = torch.where(seen, level.p[place] * hit + level.back[context] * p, p)
+                p = torch.where(result, level.p[place] * hit + level.back[context] * p, p)
         return p
 
     def train_nll(self) -> float:
@@ -305,13 +305,13 @@ class NGram(TextSampler, CountModel):
         weight = torch.ones(B, dtype=torch.float64, device=h.device)
         cells, parts = [], []
         for level in self.levels:
-            context, seen = self._contexts(level, h)
+            context, result = self._contexts(level, h)
             if not len(level.keys):
                 continue  # nothing was counted
-            row, place = level.followers(context, seen)
+            row, place = level.followers(context, result)
             cells.append(row * V + level.keys.take(place) % self.base)
             parts.append(level.p.take(place) * weight.take(row))
-            weight = torch.where(seen, weight * level.back.take(context), weight)
+            weight = torch.where(result, weight * level.back.take(context), weight)
         p = (weight * self._lowest())[:, None].repeat(1, V)
         if self.bos is not None:
             p[:, self.bos] = 0
@@ -328,13 +328,13 @@ class NGram(TextSampler, CountModel):
 
     def _contexts(self, level: Level, h: Tensor) -> tuple[Tensor, Tensor]:
         """Context of a level that each history (B,) ends in, and True where it was seen."""
-        context, seen = find(level.contexts, h % self.base ** (level.order - 1))
-        if self.smoothing == "none" and not seen.all():
+        context, result = find(level.contexts, h % self.base ** (level.order - 1))
+        if self.smoothing == "none" and not result.all():
             raise ValueError(
                 "This context was never seen: maximum likelihood has no distribution after it; "
                 "choose a smoothing or a lower order."
             )
-        return context, seen
+        return context, result
 
     def _mix(self, prefix: Tensor) -> list[Tensor]:
         """P_0, P_1, …, P_n after each prefix: probabilities (B, V) each."""
@@ -344,10 +344,10 @@ class NGram(TextSampler, CountModel):
             p[:, self.bos] = 0
         mixed = [p]
         for level in reversed(self.levels):
-            context, seen = self._contexts(level, h)
+            context, result = self._contexts(level, h)
             if len(level.keys):
-                row, place = level.followers(context, seen)
-                p = torch.where(seen, level.back.take(context), 1.0)[:, None] * p
+                row, place = level.followers(context, result)
+                p = torch.where(result, level.back.take(context), 1.0)[:, None] * p
                 p[row, level.keys.take(place) % self.base] += level.p.take(place)
             mixed.append(p)
         return mixed
@@ -369,16 +369,16 @@ class NGram(TextSampler, CountModel):
         for level in self.levels:
             context = last[len(last) - level.order + 1 :]
             key = int(sum(int(t) * self.base**i for i, t in enumerate(context.flip(0))))
-            at, seen = find(level.contexts, torch.tensor(key, device=level.contexts.device))
-            back = float(level.back[at]) if seen else 1.0
+            at, result = find(level.contexts, torch.tensor(key, device=level.contexts.device))
+            back = float(level.back[at]) if result else 1.0
             below = mixed[len(mixed) - len(values) - 2][0]
             values.append(
                 {
                     "order": level.order,
                     "context": context,
-                    "seen": bool(seen),
-                    "total": float(level.total[at]) if seen else 0.0,
-                    "types": int(level.starts[at + 1] - level.starts[at]) if seen else 0,
+                    "seen": bool(result),
+                    "total": float(level.total[at]) if result else 0.0,
+                    "types": int(level.starts[at + 1] - level.starts[at]) if result else 0,
                     "back": back,
                     "discounts": level.discounts,
                     "p": mixed[len(mixed) - len(values) - 1][0] - back * below,

@@ -142,12 +142,12 @@ def unigram_train(
         corpus: words and their counts. size: how many pieces to keep.
         longest: characters of a piece at first. rounds: EM steps between two prunings.
     """
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for word, n in corpus.items():
         for begin in range(len(word)):
             for end in range(begin + 1, min(begin + longest, len(word)) + 1):
-                found[word[begin:end]] += n
-    pieces = {piece: float(n) for piece, n in found.items() if n > 1 or len(piece) == 1}
+                counter[word[begin:end]] += n
+    pieces = {piece: float(n) for piece, n in counter.items() if n > 1 or len(piece) == 1}
     while True:
         for _ in range(rounds):
             mass = sum(pieces.values())

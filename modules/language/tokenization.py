@@ -212,9 +212,9 @@ class BPE:
         pairs = cls.counts(text, kind, end)
         base = list(pairs.ids)
         learned: list[Pair] = []
-        while len(learned) < merges and (found := pairs.best(tie)):
-            pairs.merge(found[0])
-            learned.append(found[0])
+        while len(learned) < merges and (result := pairs.best(tie)):
+            pairs.merge(result[0])
+            learned.append(result[0])
         return cls(base, learned, kind, end)
 
     @classmethod
@@ -235,8 +235,8 @@ class BPE:
         pairs = cls.counts(text, kind, end)
         base, steps = list(pairs.ids), []
         learned: list[Pair] = []
-        while len(learned) < merges and (found := pairs.best(tie)):
-            (pair, count), before = found, pairs.top(table)
+        while len(learned) < merges and (result := pairs.best(tie)):
+            (pair, count), before = result, pairs.top(table)
             if pair not in dict(before):  # a tie that the table cut off
                 before = [(pair, count), *before[:-1]]
             pairs.merge(pair)
@@ -258,10 +258,10 @@ class BPE:
         """The tokens of a text."""
         tokens: list[str] = []
         for word in presplit(text, self.kind, self.end):
-            found = self._cache.get(word)
-            if found is None:
-                found = self._cache[word] = self.encode_word(word)
-            tokens += found
+            result = self._cache.get(word)
+            if result is None:
+                result = self._cache[word] = self.encode_word(word)
+            tokens += result
         return tokens
 
     def encode_word(self, units: tuple[str, ...]) -> tuple[str, ...]:
@@ -285,7 +285,7 @@ class BPE:
 
     def tree(self, token: str) -> list[Pair]:
         """The merges that a token was made by, the last one first."""
-        made = {a + b: (a, b) for a, b in reversed(self.merges)}
-        if token not in made:
+        results = {a + b: (a, b) for a, b in reversed(self.merges)}
+        if token not in results:
             return []
-        return [made[token], *self.tree(made[token][0]), *self.tree(made[token][1])]
+        return [results[token], *self.tree(results[token][0]), *self.tree(results[token][1])]

@@ -129,8 +129,8 @@ class Bernoulli(nn.Module):
 
     def m_step(self, stats: dict[str, Tensor]) -> None:
         members = stats["members"][:, None]
-        found = (stats["ones"] / members.clamp(min=1e-300)).clamp(self.floor, 1 - self.floor)
-        self.probs.copy_(torch.where(members > 0, found, self.probs))
+        result = (stats["ones"] / members.clamp(min=1e-300)).clamp(self.floor, 1 - self.floor)
+        self.probs.copy_(torch.where(members > 0, result, self.probs))
 
     def draw(self, z: Tensor, generator: torch.Generator | None = None) -> Tensor:
         u = uniform(len(z), self.features, like=self.probs, generator=generator)

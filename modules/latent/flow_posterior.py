@@ -60,7 +60,7 @@ class FlowPosteriorVAE(VAE):
         require(1, layers=layers, flow_hidden=flow_hidden, context=context)
         self.flow, self.context = flow, context
         super().__init__(**model)
-        made: list[FlowLayer] = [
+        flow_layers: list[FlowLayer] = [
             Planar(self.latent_dim, context)
             if flow == "planar"
             else InverseAutoregressive(
@@ -68,7 +68,7 @@ class FlowPosteriorVAE(VAE):
             )
             for number in range(layers)
         ]
-        self.stack = FlowStack(made)
+        self.stack = FlowStack(flow_layers)
 
     def networks(self, hidden: list[int], activation: type[nn.Module]) -> tuple[nn.Module, nn.Module]:
         _, decoder = super().networks(hidden, activation)

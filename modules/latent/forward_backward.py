@@ -63,8 +63,8 @@ def posterior(start: Tensor, transition: Tensor, log_b: Tensor, mask: Tensor | N
         mask: (B, T), True for frames of the sequence, False for padding behind its end: transitions are
             counted up to its last frame. None takes all.
     """
-    found, kept = try_scaled(start, transition, log_b, mask)
-    return found if kept else log_domain(start, transition, log_b, mask)
+    result, kept = try_scaled(start, transition, log_b, mask)
+    return result if kept else log_domain(start, transition, log_b, mask)
 
 
 def forward(start: Tensor, transition: Tensor, log_b: Tensor) -> tuple[Tensor, Tensor]:

@@ -199,24 +199,24 @@ class Gaussians(nn.Module):
         safe = members.clamp(min=1e-10)
         delta = stats["first"] / safe[:, None]  # how far each mean moves
         if self.separate:
-            found = square / safe[:, None] - delta.square()
-            found = (found.mean(1) if self.kind == "spherical" else found) + prior
-            least = found.reshape(self.components, -1).amin(1)
-            found = found.clamp(min=self.floor)
+            result = square / safe[:, None] - delta.square()
+            result = (result.mean(1) if self.kind == "spherical" else result) + prior
+            least = result.reshape(self.components, -1).amin(1)
+            result = result.clamp(min=self.floor)
             kept = there if self.kind == "spherical" else there[:, None]
         else:
-            found = square / safe[:, None, None] - delta[:, :, None] * delta[:, None, :]
+            result = square / safe[:, None, None] - delta[:, :, None] * delta[:, None, :]
             kept = there[:, None, None]
             if self.kind == "tied":
-                found = (found * members[:, None, None]).sum(0) / members.sum()
+                result = (result * members[:, None, None]).sum(0) / members.sum()
                 kept = there.any()
-            found = found + prior * torch.eye(self.features).to(found)
-            values, vectors = torch.linalg.eigh(found)
+            result = result + prior * torch.eye(self.features).to(result)
+            values, vectors = torch.linalg.eigh(result)
             least = values[..., 0]
             if self.floor > 0 and bool((least < self.floor).any()):
                 raised = (vectors * values.clamp(min=self.floor)[..., None, :]) @ vectors.mT
-                found = torch.where((least < self.floor)[..., None, None], raised, found)
-        self.covariances.copy_(torch.where(kept, found, self.covariances))
+                result = torch.where((least < self.floor)[..., None, None], raised, result)
+        self.covariances.copy_(torch.where(kept, result, self.covariances))
         self.means += torch.where(there[:, None], delta, 0.0)
         if warn and self.floor > 0:
             self._warn(least <= self.floor, there, members)

@@ -97,16 +97,16 @@ class HMM(EMDensity):
         if wanted is None:
             name = "vocab_size" if emission == "categorical" else "num_features"
             raise ValueError(f"{name} is missing: a {emission} emission needs it.")
-        made: nn.Module
+        result: nn.Module
         if emission == "categorical":
-            made = Categorical(states, wanted)
+            result = Categorical(states, wanted)
         elif emission == "bernoulli":
-            made = Bernoulli(states, wanted, floor)
+            result = Bernoulli(states, wanted, floor)
         else:
-            made = Gaussians(
+            result = Gaussians(
                 states, wanted, "full" if emission == "gaussian-full" else "diag", floor, "State"
             )
-        self.emission: Any = made
+        self.emission: Any = result
         self.register_buffer("initial", torch.full((states,), 1 / states, dtype=torch.float64))
         self.register_buffer("transition", torch.full((states, states), 1 / states, dtype=torch.float64))
 
@@ -222,21 +222,21 @@ class HMM(EMDensity):
         self.set_parameters(torch.full((k,), 1 / k), rows / rows.sum(1, keepdim=True))
 
     def e_step(self, x: Tensor) -> Stats:
-        found = self.posterior(x)
+        result = self.posterior(x)
         frames, there = self.observed(x)
-        impossible = int((found.log_prob == -torch.inf).sum())
+        impossible = int((result.log_prob == -torch.inf).sum())
         if impossible:
             raise ValueError(
                 f"{impossible} of {len(x)} sequences have probability 0 under the present parameters: EM "
                 "cannot go on from here. Begin where every transition and every symbol is possible."
             )
         begun = there.any(1, keepdim=True)  # a sequence of padding alone has no first state
-        weights = torch.where(there[..., None], found.smoothed, 0.0).reshape(-1, self.states)
+        weights = torch.where(there[..., None], result.smoothed, 0.0).reshape(-1, self.states)
         return {
-            "loglik": found.log_prob.sum(),
+            "loglik": result.log_prob.sum(),
             "count": weights.new_tensor(len(x)),
-            "starts": (found.smoothed[:, 0] * begun).sum(0),
-            "moves": found.transitions,
+            "starts": (result.smoothed[:, 0] * begun).sum(0),
+            "moves": result.transitions,
             **self.moments(frames, weights),
         }
 
@@ -244,15 +244,15 @@ class HMM(EMDensity):
         """Moments of the emission over all frames that are there: `weights` (B·T, K) are 0 where none is."""
         if self.emission_kind == "categorical":
             return self.emission.moments(frames, weights)
-        found = self.emission.moments(frames[:0], weights[:0])
+        results = self.emission.moments(frames[:0], weights[:0])
         for rows, seen in group_by_missing(frames):
             x, r = frames[rows], weights[rows]
             if seen is None:
                 part = self.emission.moments(x, r)
             else:
                 part = self.emission.partial_moments(x[:, seen], r, seen)
-            found = {key: total + part[key] for key, total in found.items()}
-        return found
+            results = {key: total + part[key] for key, total in results.items()}
+        return results
 
     def m_step(self, stats: Stats) -> None:
         moves = stats["moves"]

@@ -57,15 +57,18 @@ class LinearDynamicalSystem:
         there = ~x.isnan()
         # sequences that miss the same share their covariances: G of them, 1 or B
         alike = len(x) > 0 and bool((there == there[0]).all())
-        seen = there[:1] if alike else there
-        mean, covariance = self.first_mean.expand(len(x), -1), self.first_covariance.expand(len(seen), -1, -1)
+        result = there[:1] if alike else there
+        mean, covariance = (
+            self.first_mean.expand(len(x), -1),
+            self.first_covariance.expand(len(result), -1, -1),
+        )
         means, covariances, log_steps = [], [], []
         for t in range(x.shape[1]):
             if t:
                 mean = mean @ self.transition.T
                 covariance = self.transition @ covariance @ self.transition.T + self.transition_noise
             # an entry that is missing: a row of C that is 0, and a 0 that was seen with variance 1
-            at = seen[:, t].to(covariance)
+            at = result[:, t].to(covariance)
             C = self.emission * at[:, :, None]  # (G, D, K)
             R = self.emission_noise * at[:, :, None] * at[:, None] + torch.diag_embed(1 - at)
             spread = C @ covariance @ C.mT + R  # of x_t given the past
@@ -84,19 +87,19 @@ class LinearDynamicalSystem:
 
     def smooth(self, x: Tensor) -> Beliefs:
         """p(z_t | x), from the last step back."""
-        found = self.filter(x)
+        result = self.filter(x)
         A, Q = self.transition, self.transition_noise
-        mean, covariance = found.means[:, -1], found.covariances[..., -1, :, :]
+        mean, covariance = result.means[:, -1], result.covariances[..., -1, :, :]
         means, covariances = [mean], [covariance]
         for t in range(x.shape[1] - 2, -1, -1):
-            before, spread = found.means[:, t], found.covariances[..., t, :, :]
+            before, spread = result.means[:, t], result.covariances[..., t, :, :]
             predicted = A @ spread @ A.T + Q
             back = torch.linalg.solve(predicted, A @ spread).mT  # J
             mean = before + (back @ (mean - before @ A.T)[..., None])[..., 0]
             covariance = spread + back @ (covariance - predicted) @ back.mT
             means.append(mean)
             covariances.append(covariance)
-        return Beliefs(torch.stack(means[::-1], 1), torch.stack(covariances[::-1], -3), found.log_steps)
+        return Beliefs(torch.stack(means[::-1], 1), torch.stack(covariances[::-1], -3), result.log_steps)
 
     def joint(self, length: int) -> tuple[Tensor, Tensor]:
         """Mean and covariance of (z_1..T, x_1..T) stacked, the referee: T (K + D) numbers."""

@@ -222,13 +222,13 @@ class LadderVAE(VAE):
 
     def _top_down(self, x: Tensor, noise: list[Tensor]) -> tuple[list[Tensor], list[Gaussian]]:
         """Draws (S, B, K_i) of every layer, and the distributions they come from."""
-        said: list[Gaussian] = []
+        gaussians: list[Gaussian] = []
         for up, head in zip(self.up, self.heads, strict=True):
             x = up(x)
-            said.append(cast(Gaussian, head(x).chunk(2, -1)))
-        q, codes = [said[-1]], [reparameterize(*said[-1], noise[-1])]
+            gaussians.append(cast(Gaussian, head(x).chunk(2, -1)))
+        q, codes = [gaussians[-1]], [reparameterize(*gaussians[-1], noise[-1])]
         for level in reversed(range(len(self.down))):
-            q.insert(0, merge(said[level], self.prior_parameters(level, codes[0])))
+            q.insert(0, merge(gaussians[level], self.prior_parameters(level, codes[0])))
             codes.insert(0, reparameterize(*q[0], noise[level]))
         return codes, q
 

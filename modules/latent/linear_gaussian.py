@@ -186,11 +186,11 @@ class LinearGaussian(EMDensity):
         self.set_parameters(scale * noise, (0.5 * variance).clamp(min=max(self.floor, 1e-9)), mean)
 
     def e_step(self, x: Tensor) -> Stats:
-        centred, seen = self._centred(x)
-        z, covariance, log_p = self._posterior(centred, seen)
+        centred, result = self._centred(x)
+        z, covariance, log_p = self._posterior(centred, result)
         one = z.new_ones(len(z), 1)
         z1 = torch.cat([z, one], 1)  # the mean is the loading of a factor that is always 1
-        if seen is None:
+        if result is None:
             outer = z1.T @ z1
             outer[:-1, :-1] += len(z) * covariance
             count = z.new_full((self.n,), len(z))
@@ -198,8 +198,8 @@ class LinearGaussian(EMDensity):
         else:
             each = z1[:, :, None] * z1[:, None, :]
             each[:, :-1, :-1] += covariance
-            outer = torch.einsum("bd,bjk->djk", seen.to(z), each)
-            count = seen.sum(0).to(z)
+            outer = torch.einsum("bd,bjk->djk", result.to(z), each)
+            count = result.sum(0).to(z)
         return {
             "loglik": log_p.sum(),
             "count": z.new_tensor(len(z)),
@@ -210,9 +210,9 @@ class LinearGaussian(EMDensity):
         }
 
     def m_step(self, stats: Stats) -> None:
-        seen, known = stats["seen"], stats["seen"] > 0  # an entry that nobody has keeps what it had
+        result, known = stats["seen"], stats["seen"] > 0  # an entry that nobody has keeps what it had
         outer, cross = stats["zz"], stats["xz"]
-        if bool((seen == seen[0]).all()) and outer.stride(0) == 0:  # complete: one matrix for all rows
+        if bool((result == result[0]).all()) and outer.stride(0) == 0:  # complete: one matrix for all rows
             rows = torch.linalg.solve(outer[0], cross.T).T
         else:
             safe = torch.where(known[:, None, None], outer, torch.eye(self.factors + 1).to(outer))
@@ -220,7 +220,7 @@ class LinearGaussian(EMDensity):
         left = (stats["xx"] - (rows * cross).sum(1)).clamp(min=0)  # squares that the rows do not explain
         self.loadings.copy_(torch.where(known[:, None], rows[:, :-1], self.loadings))
         self.mean += torch.where(known, rows[:, -1], 0.0)
-        self.noise.copy_(torch.where(known, self.new_noise(left, seen), self.noise))
+        self.noise.copy_(torch.where(known, self.new_noise(left, result), self.noise))
 
     def new_noise(self, left: Tensor, seen: Tensor) -> Tensor:
         """Ψ (D,) from the squares that are left and the numbers of entries they are summed over."""

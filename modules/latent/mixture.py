@@ -112,9 +112,9 @@ class GaussianMixture(EMDensity):
         for part in self._pieces(x):
             joint = self.log_joint(part)
             log_p = joint.logsumexp(1, keepdim=True)
-            found = self.gaussians.moments(part, (joint - log_p).exp_())
-            found |= {"loglik": log_p.sum(), "count": log_p.new_tensor(len(part))}
-            sums = {name: sums[name] + value for name, value in found.items()} if sums else found
+            result = self.gaussians.moments(part, (joint - log_p).exp_())
+            result |= {"loglik": log_p.sum(), "count": log_p.new_tensor(len(part))}
+            sums = {name: sums[name] + value for name, value in result.items()} if sums else result
         return sums
 
     def m_step(self, stats: Stats) -> None:

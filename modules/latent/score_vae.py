@@ -79,11 +79,11 @@ class ScoreVAE(VAE):
             return super().objective(x, self.elbo_terms(x, noise=noise), **given)
         z = reparameterize(parts.mean, parts.log_var, noise).detach()
         log_density = log_q(z, parts.mean, parts.log_var)  # (S, B), gradient by the encoder alone
-        told = self.log_likelihood(x, z)  # gradient by the decoder alone
-        f = (told + self.current_weight * (self.prior.log_prob(z) - log_density)).detach()
+        result = self.log_likelihood(x, z)  # gradient by the decoder alone
+        f = (result + self.current_weight * (self.prior.log_prob(z) - log_density)).detach()
         b, error = self.baseline_of(x, f)
         slope = (f - b) * (log_density - log_density.detach())  # 0 in value
-        return (error - f - slope - (told - told.detach())).mean()
+        return (error - f - slope - (result - result.detach())).mean()
 
     def baseline_of(self, x: Tensor, f: Tensor) -> tuple[Tensor, Tensor]:
         """b for values f (S, B), without gradient, and the error that teaches it."""
@@ -91,8 +91,8 @@ class ScoreVAE(VAE):
         if self.estimator == "leave_one_out":
             return (f.sum(0) - f) / (len(f) - 1), zero
         if self.estimator == "learned":
-            said = self.baseline(self.flatten(x)).squeeze(-1)  # (B,)
-            return said.detach(), (f - said).square()
+            text = self.baseline(self.flatten(x)).squeeze(-1)  # (B,)
+            return text.detach(), (f - text).square()
         if self.estimator == "running_mean":
             before = self.running.clone()  # of the batches before: it does not depend on this z
             self.running.lerp_(self.all_reduce_mean(f.flatten()), 1 - self.decay)

@@ -146,8 +146,8 @@ class TextVAE(VAE):
         """log p(x_i|x_<i, z) of each token, 0 behind the end: x (B, T), z (..., B, K) -> (..., B, T)."""
         x = self.lines(x)
         every = x.expand(*z.shape[:-1], -1)
-        found = self.logits(every, z).log_softmax(-1).gather(-1, every[..., None]).squeeze(-1)
-        return found.masked_fill(~line_mask(x, self.end), 0.0)
+        result = self.logits(every, z).log_softmax(-1).gather(-1, every[..., None]).squeeze(-1)
+        return result.masked_fill(~line_mask(x, self.end), 0.0)
 
     @torch.no_grad()
     def generate(self, z: Tensor, choose: Callable[[Tensor], Tensor]) -> Tensor:

@@ -108,10 +108,10 @@ class AttentionRecorder:
     store: bool = True
     calls: dict[nn.Module, list[AttentionRecord]] = field(default_factory=dict)
 
-    def record(self, layer: nn.Module, seen: AttentionRecord) -> None:
+    def record(self, layer: nn.Module, attention_record: AttentionRecord) -> None:
         """Called by a layer at each call."""
         if self.store:
-            self.calls.setdefault(layer, []).append(seen)
+            self.calls.setdefault(layer, []).append(attention_record)
 
 
 # One variable per thread: a model shared by several viewers is recorded by each of them alone.

@@ -29,9 +29,9 @@ def estimate(count: int, chains: int, sd: float = 0.1, seed: int = 0, **settings
 def test_the_oracle() -> None:
     """GA-O30: exact −2.470017 at (1, 1); within three standard errors, which are small."""
     assert exact(X, 0.1)[0].item() == pytest.approx(-2.470017, abs=1e-6)
-    found = estimate(100, 300)
-    assert found.error.max() < 0.2 and found.acceptance > 0.8
-    assert ((found.log_prob - exact(X, 0.1)).abs() < 3 * found.error).all()
+    result = estimate(100, 300)
+    assert result.error.max() < 0.2 and result.acceptance > 0.8
+    assert ((result.log_prob - exact(X, 0.1)).abs() < 3 * result.error).all()
 
 
 def test_one_temperature_is_plain_importance_sampling() -> None:
@@ -46,9 +46,9 @@ def test_one_temperature_is_plain_importance_sampling() -> None:
 
 def test_weights_are_unbiased_with_few_steps_and_bad_moves() -> None:
     """E w = p(x) however coarse the ladder and the leapfrog, so long as moves are refused rightly."""
-    found = estimate(3, 20_000, sd=0.5, step=1.6, steps=2)
-    assert found.acceptance < 0.9
-    torch.testing.assert_close(found.log_prob, exact(X, 0.5), atol=0.05, rtol=0)
+    result = estimate(3, 20_000, sd=0.5, step=1.6, steps=2)
+    assert result.acceptance < 0.9
+    torch.testing.assert_close(result.log_prob, exact(X, 0.5), atol=0.05, rtol=0)
 
 
 def test_more_temperatures_are_nearer() -> None:
@@ -77,8 +77,8 @@ def test_a_curved_decoder_against_brute_force() -> None:
     generator = torch.Generator().manual_seed(0)
     z = torch.randn(200_000, 2, generator=generator, dtype=torch.float64)
     brute = ais.log_likelihood(bent, x, z[:, None].expand(-1, 2, -1), 0.2).logsumexp(0) - math.log(len(z))
-    found = ais.log_prob(bent, x, 2, 0.2, chains=200, count=40, generator=generator)
-    assert found.acceptance > 0.5 and ((found.log_prob - brute).abs() < 4 * found.error + 0.02).all()
+    result = ais.log_prob(bent, x, 2, 0.2, chains=200, count=40, generator=generator)
+    assert result.acceptance > 0.5 and ((result.log_prob - brute).abs() < 4 * result.error + 0.02).all()
 
 
 def test_the_ladder_and_the_stretch() -> None:
@@ -86,8 +86,8 @@ def test_the_ladder_and_the_stretch() -> None:
     assert betas[0] == 0 and betas[-1] == 1 and bool((betas.diff() > 0).all())
     torch.testing.assert_close(betas, 1 - betas.flip(0))
     z = torch.randn(20_000, 2, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    found = ais.mean_squared_singular_value(linear, z, torch.Generator().manual_seed(1))
-    assert found == pytest.approx(float(A.square().sum()) / 2, rel=0.03)
+    result = ais.mean_squared_singular_value(linear, z, torch.Generator().manual_seed(1))
+    assert result == pytest.approx(float(A.square().sum()) / 2, rel=0.03)
 
 
 def test_what_cannot_be_is_refused() -> None:

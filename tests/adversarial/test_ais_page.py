@@ -22,19 +22,19 @@ def ran(x: float = 1.8, y: float = 0.8, chains: int = 32, count: int = 20, seed:
     return lens.run(model(), x, y, 0.2, chains, count, seed)
 
 
-def off(found: lens.Run) -> float:
-    return abs(found.log_z[-1] - found.brute[-1])
+def off(run: lens.Run) -> float:
+    return abs(run.log_z[-1] - run.brute[-1])
 
 
 def test_it_is_the_estimate_of_the_module() -> None:
     generator = torch.Generator().manual_seed(0)
     whole = ais.log_prob(model().decode, lens.point(1.8, 0.8)[None], 16, 0.2, chains=32, count=20,
                          step=lens.STEP, steps=lens.STEPS, generator=generator)  # fmt: skip
-    found = ran()
-    assert found.log_z[-1] == pytest.approx(float(whole.log_prob))
-    assert found.error[-1] == pytest.approx(float(whole.error))
-    assert found.moved == pytest.approx(whole.acceptance)
-    assert len(found.betas) == 21 == len(found.made) and found.betas[0] == 0 and found.betas[-1] == 1
+    result = ran()
+    assert result.log_z[-1] == pytest.approx(float(whole.log_prob))
+    assert result.error[-1] == pytest.approx(float(whole.error))
+    assert result.moved == pytest.approx(whole.acceptance)
+    assert len(result.betas) == 21 == len(result.made) and result.betas[0] == 0 and result.betas[-1] == 1
 
 
 def test_brute_force() -> None:
@@ -74,8 +74,8 @@ def test_what_the_scenes_say() -> None:
 
 
 def test_the_chains_come_to_x() -> None:
-    found = ran()
-    gap = (found.made - lens.point(1.8, 0.8)).norm(dim=2).median(1).values
+    result = ran()
+    gap = (result.made - lens.point(1.8, 0.8)).norm(dim=2).median(1).values
     assert gap[-2] < gap[0] / 2
 
 

@@ -47,9 +47,9 @@ def test_known_digits_are_counted() -> None:
 
 
 def test_pairs_within_the_threshold_are_shown() -> None:
-    found = told("dcgan-digits")[AT[0.3]]
-    assert found.sheet.shape == (2 * lens.SHOWN, 8, 8) and bool(found.sheet.isfinite().all())
-    assert max(found.distances) <= 0.3 and found.distances == sorted(found.distances)
+    result = told("dcgan-digits")[AT[0.3]]
+    assert result.sheet.shape == (2 * lens.SHOWN, 8, 8) and bool(result.sheet.isfinite().all())
+    assert max(result.distances) <= 0.3 and result.distances == sorted(result.distances)
     empty = told("dcgan-digits")[0]
     assert empty.pairs == 0 and bool(empty.sheet.isnan().all()) and empty.support == float("inf")
 
@@ -73,11 +73,11 @@ def test_the_poster_has_a_pair_in_every_frame(seed: int) -> None:
 
 
 def test_a_frame_holds_the_two_of_a_pair() -> None:
-    found = told("dcgan-digits")
-    tree = figures.sheet(found)
+    result = told("dcgan-digits")
+    tree = figures.sheet(result)
     assert len(tree["layout"]["shapes"]) == lens.SHOWN
     z = tree["data"][0]["z"].values[AT[0.3]]
-    for shape, pair in zip(tree["layout"]["shapes"], found[AT[0.3]].sheet.split(2), strict=True):
+    for shape, pair in zip(tree["layout"]["shapes"], result[AT[0.3]].sheet.split(2), strict=True):
         left, right, top, bottom = (round(shape[name] + 0.5) for name in ("x0", "x1", "y0", "y1"))
         assert np.allclose(z[top:bottom, left:right], torch.cat(list(pair), -1))
 

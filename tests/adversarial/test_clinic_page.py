@@ -30,13 +30,13 @@ def test_a_lane_is_the_game_of_the_protocol() -> None:
     assert [one.batches for one in looks] == [0, 20, 40, 50]
     ((_, model, _),) = deque(playing(lens.sample("ring8"), settings, 50, 3, 50), maxlen=1)
     with torch.no_grad():
-        made = model.generator(model.noise(lens.SAMPLES, torch.Generator().manual_seed(7)))
+        result = model.generator(model.noise(lens.SAMPLES, torch.Generator().manual_seed(7)))
     end = looks[-1]
-    torch.testing.assert_close(end.made, made[: lens.SHOWN])
+    torch.testing.assert_close(end.made, result[: lens.SHOWN])
     centres, sd = points.MIXTURES["ring8"]
-    nearest = (made[:, None] - centres).norm(dim=2).min(1)
+    nearest = (result[:, None] - centres).norm(dim=2).min(1)
     assert end.quality == pytest.approx(float((nearest.values <= 3 * sd).float().mean()))
-    share = nearest.indices.bincount(minlength=8) / len(made)
+    share = nearest.indices.bincount(minlength=8) / len(result)
     torch.testing.assert_close(end.shares, share)
     positive = share[share > 0]
     assert end.kl == pytest.approx(float((positive * (8 * positive).log()).sum()), abs=1e-5)
@@ -45,11 +45,11 @@ def test_a_lane_is_the_game_of_the_protocol() -> None:
 def test_the_page_plays_both_lanes_from_one_seed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lens, "BATCHES", 40)
     monkeypatch.setattr(lens.lane, "__defaults__", (40,))
-    told = list(lens.watching("ring8", "D of 8 units", "packs of 4", 5))
-    assert [share for share, _ in told] == [0, 0.5, 1]
+    result = list(lens.watching("ring8", "D of 8 units", "packs of 4", 5))
+    assert [share for share, _ in result] == [0, 0.5, 1]
     for side, cure in enumerate(("", "packs of 4")):
         alone = list(lens.lane("ring8", FAILURES["D of 8 units"] | CURES.get(cure, {}), 5))
-        assert [pair[side].kl for pair in told[-1][1]] == [one.kl for one in alone]
+        assert [pair[side].kl for pair in result[-1][1]] == [one.kl for one in alone]
 
 
 def test_the_page_to_the_end_of_both_games(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,8 +63,8 @@ def test_the_page_to_the_end_of_both_games(monkeypatch: pytest.MonkeyPatch) -> N
     *_, (_, looks) = lens.watching("ring8", "D of 8 units", "minibatch std", 2)
     assert film(page, "look")["captions"] == lens.captions(looks)
     for side, key in enumerate(("spoiled", "cured")):
-        said = figure(page, key)[0]["texts"]["data.2.text"]
-        assert said == [[f"{share:.0%}" for share in pair[side].shares.tolist()] for pair in looks]
+        text = figure(page, key)[0]["texts"]["data.2.text"]
+        assert text == [[f"{share:.0%}" for share in pair[side].shares.tolist()] for pair in looks]
 
 
 def test_a_heap_counts_for_one_mode_and_evenness_for_all() -> None:
@@ -77,10 +77,10 @@ def test_a_heap_counts_for_one_mode_and_evenness_for_all() -> None:
 
 def test_any_measure_of_a_coverage() -> None:
     centres, sd = points.MIXTURES["ring8"]
-    seen = ModeCoverage(centres.tolist(), sd, "kl")
-    seen.update(centres[:2])
-    assert seen.value("modes") == 2 and seen.value("quality") == 1
-    assert seen.compute() == seen.value("kl") == pytest.approx(math.log(4))
+    mode_coverage = ModeCoverage(centres.tolist(), sd, "kl")
+    mode_coverage.update(centres[:2])
+    assert mode_coverage.value("modes") == 2 and mode_coverage.value("quality") == 1
+    assert mode_coverage.compute() == mode_coverage.value("kl") == pytest.approx(math.log(4))
 
 
 @pytest.mark.parametrize("cure", ["packs of 4", "minibatch std"])
@@ -123,12 +123,12 @@ def test_on_a_grid() -> None:
     assert cured.kl < played("5 turns of G", name="grid25")[-1].kl - 1
 
 
-def close(seen: list[lens.Look], played: list[lens.Look]) -> bool:
+def close(results: list[lens.Look], played: list[lens.Look]) -> bool:
     """Whether the looks begin alike: a recording has half precision, and another processor another course."""
     return all(
         one.batches == other.batches and bool((one.made - other.made).abs().max() < 0.02)
         and one.kl == pytest.approx(other.kl, abs=0.02)
-        for one, other in zip(seen, played, strict=False)
+        for one, other in zip(results, played, strict=False)
     )  # fmt: skip
 
 

@@ -58,8 +58,8 @@ def test_codes_that_ship_are_read_and_named() -> None:
     assert torch.equal(torch.eye(10)[codes.code_of(model, z)], z[:, 32:42])
     assert codes.error_of_made(model, network) < 0.06
     with torch.no_grad():
-        made = model.decode(z)
-    assert codes.error_of_read(model, made, codes.code_of(model, z)) < 0.05
+        result = model.decode(z)
+    assert codes.error_of_read(model, result, codes.code_of(model, z)) < 0.05
     data = Digits()
     data.setup("test")
     x, y = data.test_set[torch.arange(len(data.test_set))]

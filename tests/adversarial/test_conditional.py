@@ -142,9 +142,9 @@ def test_both_turns_raise_the_bound_and_it_reaches_the_generator() -> None:
             torch.manual_seed(1)
             z = model.noise(12)
             fake = model.generator(z)
-            real, made = model.discriminate(X), model.discriminate(fake)
+            real, result = model.discriminate(X), model.discriminate(fake)
             plain = getattr(model.gan_loss, name)(
-                *((real, made) if name == "discriminator" else (made, real))
+                *((real, result) if name == "discriminator" else (result, real))
             )
             torch.testing.assert_close(value, plain - weight * model.bound(z, fake))
         rows = model.discriminator.head.weight.grad.flatten(1).abs().amax(1)
@@ -192,13 +192,13 @@ def test_bent_pictures_are_those_of_scipy() -> None:
     off = 2 * torch.rand(3, 2, 3, generator=torch.Generator().manual_seed(2)) - 1
     bent = jitter_affine(x, 0.4, torch.Generator().manual_seed(2))
     half = np.array([3.0, 4.0])  # rows before columns, where torch has x before y
-    for picture, map_, found in zip(x[:, 0].double().numpy(), off.double().numpy(), bent[:, 0], strict=True):
+    for picture, map_, result in zip(x[:, 0].double().numpy(), off.double().numpy(), bent[:, 0], strict=True):
         linear = np.eye(2) + 0.4 * map_[::-1, 1::-1]
         matrix = half[:, None] * linear / half
         middle = half - 0.5
         shift = middle - matrix @ middle + 0.4 * half * map_[::-1, 2]
         expected = ndimage.affine_transform(picture + 1, matrix, shift, order=1, mode="grid-constant") - 1
-        torch.testing.assert_close(found, torch.from_numpy(expected).float(), atol=1e-5, rtol=0)
+        torch.testing.assert_close(result, torch.from_numpy(expected).float(), atol=1e-5, rtol=0)
 
 
 @pytest.mark.parametrize("q_hidden", [0, 5])
@@ -209,14 +209,16 @@ def test_the_discrete_code_is_read_from_what_is_bent_and_numbers_from_what_is_ma
         draws = torch.Generator().manual_seed(1)
         z = model.noise(12, draws)
         fake = model.generator(z)
-        real, made = model.discriminate(X), model.discriminate(fake)
-        plain = getattr(model.gan_loss, name)(*((real, made) if name == "discriminator" else (made, real)))
+        real, result = model.discriminate(X), model.discriminate(fake)
+        plain = getattr(model.gan_loss, name)(
+            *((real, result) if name == "discriminator" else (result, real))
+        )
         logits = model.infer_codes(jitter_affine(fake, 0.3, draws))[0].log_softmax(1)
         half = (z[:, 13:] - model.infer_codes(fake)[1]).square().sum(1).mean() / 2
         bound = (z[:, 3:13] * logits).sum(1).mean() + math.log(10) - half + 2 * math.log(2)
         bound = bound - math.log(2 * math.pi)
-        told = 0.0 if q_hidden and name == "discriminator" else bound
-        torch.testing.assert_close(value, plain - told)
+        results = 0.0 if q_hidden and name == "discriminator" else bound
+        torch.testing.assert_close(value, plain - results)
     assert model.bound(z, fake) != model.bound(z, fake, 0.3)
     with pytest.raises(ValueError, match="jitter"):
         info(jitter=-0.1)
@@ -240,8 +242,8 @@ def test_what_the_prior_of_codes_draws_is_decoded(categories: int, continuous: i
     model = InfoGAN((1, 8, 8), latent_dim=5, categories=categories, continuous=continuous, channels=(6, 4))
     z = model.prior.sample((7,))
     assert z.shape == (7, 5 + categories + continuous) and model.decode(z).shape == (7, 1, 8, 8)
-    hot, told = z[:, 5:].split([categories, continuous], 1)
-    assert bool((hot.sum(1) == (categories > 0)).all()) and bool((told.abs() <= 1).all())
+    hot, result = z[:, 5:].split([categories, continuous], 1)
+    assert bool((hot.sum(1) == (categories > 0)).all()) and bool((result.abs() <= 1).all())
     normal = torch.distributions.Normal(0.0, 1.0).log_prob(z[:, :5]).sum(1)
     known = -math.log(max(categories, 1)) - continuous * math.log(2)  # a mass, and the density of [−1, 1]
     torch.testing.assert_close(model.prior.log_prob(z), normal + known)

@@ -22,9 +22,9 @@ def learnt(
 
 def test_clouds_lie_as_far_apart_as_they_say() -> None:
     for distance in (0.5, 4.0):
-        x, made = lens.clouds(LINES, distance)
-        assert float(assignment(x, made)[1]) == pytest.approx(distance)
-        assert (x[:, 0] > made[:, 0]).all()
+        x, result = lens.clouds(LINES, distance)
+        assert float(assignment(x, result)[1]) == pytest.approx(distance)
+        assert (x[:, 0] > result[:, 0]).all()
 
 
 def test_a_value_needs_a_slope() -> None:
@@ -37,11 +37,11 @@ def test_a_value_needs_a_slope() -> None:
 def test_the_rule_of_epsilon() -> None:
     """Oracle GA-O17: f = ½‖x‖², real (0, 0), made (3, 4)."""
     half_square = lambda x: x.square().sum(1) / 2  # noqa: E731
-    x, made = torch.zeros(lens.COUNT, 2), torch.tensor([[3.0, 4.0]]).expand(lens.COUNT, 2)
+    x, result = torch.zeros(lens.COUNT, 2), torch.tensor([[3.0, 4.0]]).expand(lens.COUNT, 2)
     generator = torch.Generator().manual_seed(0)
     for rule, mean in ((EACH, 13 / 3), (lens.COORDINATE, 3.943779), (ONE, 1.0)):
-        found = [lens.penalty(half_square, x, made, rule, generator).item() for _ in range(200)]  # type: ignore[arg-type]
-        assert torch.tensor(found).mean() == pytest.approx(mean, rel=0.03), rule
+        results = [lens.penalty(half_square, x, result, rule, generator).item() for _ in range(200)]  # type: ignore[arg-type]
+        assert torch.tensor(results).mean() == pytest.approx(mean, rel=0.03), rule
 
 
 def test_made_points_climb() -> None:
@@ -98,9 +98,9 @@ def test_the_first_scene_says_what_its_picture_has() -> None:
     beside = torch.stack([one.f[1 + i : lens.SIDE - 1 + i, 1 + j : lens.SIDE - 1 + j]
                           for i in (-1, 0, 1) for j in (-1, 0, 1) if i or j])  # fmt: skip
     tops = int((inner > beside.amax(0)).sum())
-    said = ROOM.scenes["Ring of eight modes"].sees
-    assert tops == 8 or "tops" not in said
+    text = ROOM.scenes["Ring of eight modes"].sees
+    assert tops == 8 or "tops" not in text
     assert (
-        said
+        text
         == "f rises from the samples in the centre to the data's ring; its value is within a fifth of W₁."
     )

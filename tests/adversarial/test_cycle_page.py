@@ -29,12 +29,12 @@ def unseen(way: str) -> dict[str, tuple[float, float, float]]:
     data = DigitPairs(task="outline", unpaired=True, train_size=1296)
     data.setup("test")
     digits = data.test_set[torch.arange(40)][0][:, 0]
-    found = {}
+    results = {}
     for name, model in models().items():
         trips = [lens.trip(model, digit, way) for digit in digits]
         means = [(t.to_partner, t.cycle, float(t.made.mean())) for t in trips]
-        found[name] = tuple(torch.tensor(means).mean(0).tolist())
-    return found  # type: ignore[return-value]
+        results[name] = tuple(torch.tensor(means).mean(0).tolist())
+    return results  # type: ignore[return-value]
 
 
 def digit(name: str) -> Tensor:
@@ -44,9 +44,9 @@ def digit(name: str) -> Tensor:
 
 def test_the_page_shows_the_way_of_the_picture() -> None:
     page = opened(digit="7", way=room.DIGITS)
-    found = lens.trip(models()[room.ALL], digit("7"), room.DIGITS)
-    assert torch.equal(found.source, outline(digit("7"))) and torch.equal(found.partner, digit("7"))
-    for key, expected in (("made", found.made), ("around", found.around), ("source", found.source)):
+    result = lens.trip(models()[room.ALL], digit("7"), room.DIGITS)
+    assert torch.equal(result.source, outline(digit("7"))) and torch.equal(result.partner, digit("7"))
+    for key, expected in (("made", result.made), ("around", result.around), ("source", result.source)):
         z = figure(page, key)[0]["figure"]["data"][0]["z"]  # as Plotly writes arrays
         drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
         assert drawn == pytest.approx(expected.numpy(), abs=1e-3)
@@ -56,18 +56,18 @@ def test_the_page_shows_the_way_of_the_picture() -> None:
 @pytest.mark.parametrize("way", room.WAYS)
 def test_a_trip_is_both_generators_in_turn(way: str) -> None:
     model, x = models()[room.NO_CYCLE], digit("3")
-    found = lens.trip(model, x, way)
+    result = lens.trip(model, x, way)
     first, second, discriminator = (
         (model.a_to_b, model.b_to_a, model.discriminator_b)
         if way == room.OUTLINES
         else (model.b_to_a, model.a_to_b, model.discriminator_a)
     )
     with torch.no_grad():
-        made = first(2 * found.source[None, None] - 1)
-        torch.testing.assert_close(found.made, (made[0, 0] + 1) / 2)
-        torch.testing.assert_close(found.around, (second(made)[0, 0] + 1) / 2)
-        torch.testing.assert_close(found.verdict, discriminator(made)[0, 0], atol=1e-5, rtol=1e-4)
-    assert found.cycle == pytest.approx(float((found.around - found.source).abs().mean()))
+        results = first(2 * result.source[None, None] - 1)
+        torch.testing.assert_close(result.made, (results[0, 0] + 1) / 2)
+        torch.testing.assert_close(result.around, (second(results)[0, 0] + 1) / 2)
+        torch.testing.assert_close(result.verdict, discriminator(results)[0, 0], atol=1e-5, rtol=1e-4)
+    assert result.cycle == pytest.approx(float((result.around - result.source).abs().mean()))
 
 
 def test_the_cards_numbers_are_those_of_the_test_digits() -> None:
@@ -94,8 +94,8 @@ def test_without_a_cycle_all_digits_get_one_scrawl() -> None:
     digits = [digit(name) for name in "0123456789"]
     between = {}
     for key, model in models().items():
-        made = torch.stack([lens.trip(model, x, room.OUTLINES).made for x in digits]).flatten(1)
-        between[key] = float(torch.pdist(made, 1).mean()) / made.shape[1]
+        result = torch.stack([lens.trip(model, x, room.OUTLINES).made for x in digits]).flatten(1)
+        between[key] = float(torch.pdist(result, 1).mean()) / result.shape[1]
     assert between[room.NO_CYCLE] < 0.25 * between[room.ALL]
 
 

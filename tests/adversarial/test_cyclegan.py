@@ -157,8 +157,8 @@ def test_a_run_that_goes_on_remembers() -> None:
 def test_both_ways_stay_between_black_and_white() -> None:
     model = small().eval()
     for way in (model.translate, model.translate_back):
-        made = way(torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(2)))
-        assert made.shape == (3, 1, 8, 8) and made.min() >= 0 and made.max() <= 1
+        result = way(torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(2)))
+        assert result.shape == (3, 1, 8, 8) and result.min() >= 0 and result.max() <= 1
 
 
 @pytest.mark.parametrize(

@@ -26,13 +26,13 @@ def count(network: nn.Module) -> int:
 
 
 def test_sizes_of_the_printed_network() -> None:
-    made, judge = lens.look(None, MADE, 0), lens.look(None, JUDGING, 0)
-    assert [row.shape for row in made.rows] == [
+    result, judge = lens.look(None, MADE, 0), lens.look(None, JUDGING, 0)
+    assert [row.shape for row in result.rows] == [
         (1024, 4, 4), (512, 8, 8), (256, 16, 16), (128, 32, 32), (3, 64, 64),
     ]  # fmt: skip
-    assert made.rows[0].weights == 1_638_400
-    assert sum(row.weights for row in made.rows[1:]) == 11_016_192
-    assert sum(row.parameters for row in made.rows) == 12_658_432
+    assert result.rows[0].weights == 1_638_400
+    assert sum(row.weights for row in result.rows[1:]) == 11_016_192
+    assert sum(row.parameters for row in result.rows) == 12_658_432
     assert [row.shape for row in judge.rows][-1] == (1, 1, 1)
     assert sum(row.parameters for row in judge.rows) == 11_036_160
     larger, _ = lens.printed(kernel=5)
@@ -42,10 +42,10 @@ def test_sizes_of_the_printed_network() -> None:
 
 def test_counts_of_the_shipped_networks() -> None:
     for name, g, d in (("dcgan-mnist", 298_017, 167_009), ("dcgan-digits", 41_953, 33_761)):
-        made, judge = (lens.look(model(name), who, 0) for who in (MADE, JUDGING))
-        assert (sum(r.parameters for r in made.rows), sum(r.parameters for r in judge.rows)) == (g, d)
+        result, judge = (lens.look(model(name), who, 0) for who in (MADE, JUDGING))
+        assert (sum(r.parameters for r in result.rows), sum(r.parameters for r in judge.rows)) == (g, d)
         assert (count(model(name).generator), count(model(name).discriminator)) == (g, d)
-        assert made.shown is not None and len(made.shown) == len(made.rows) + 1
+        assert result.shown is not None and len(result.shown) == len(result.rows) + 1
     ups, downs = (lens.look(model(), who, 0).rows for who in (MADE, JUDGING))
     assert [row.shape[1] for row in ups] == [4, 7, 14, 28] and [row.shape[1] for row in downs] == [
         14,
@@ -60,17 +60,17 @@ def test_the_last_block_is_the_picture_and_ds_is_its_answer() -> None:
     with torch.no_grad():
         x = model().ema_generator()(z)
         f = model().discriminate(x)
-    made, judge = (lens.look(model(), who, 3) for who in (MADE, JUDGING))
+    result, judge = (lens.look(model(), who, 3) for who in (MADE, JUDGING))
     ink = (x[0, 0] - x.min()) / (x.max() - x.min())
-    for look, at in ((made, -1), (judge, 0)):
+    for look, at in ((result, -1), (judge, 0)):
         torch.testing.assert_close(lens.blocks(look)[at][1:-1, 1:-1], ink)
     assert float(lens.blocks(judge)[-1][0, 0]) == pytest.approx(float(f.sigmoid()))
-    torch.testing.assert_close(made.shown[0], z[0])  # type: ignore[index]
-    seen, middles = lens.sheets(made)
-    assert len(seen) == len(middles) == 5 and seen.shape[1] == 76
+    torch.testing.assert_close(result.shown[0], z[0])  # type: ignore[index]
+    results, middles = lens.sheets(result)
+    assert len(results) == len(middles) == 5 and results.shape[1] == 76
     top = (76 - 30) // 2
-    torch.testing.assert_close(seen[-1][top + 1 : top + 29, -29:-1], ink)
-    assert bool((seen[-2][top : top + 30, -30:] == lens.EMPTY).all())  # its place alone
+    torch.testing.assert_close(results[-1][top + 1 : top + 29, -29:-1], ink)
+    assert bool((results[-2][top : top + 30, -30:] == lens.EMPTY).all())  # its place alone
 
 
 def test_every_map_stands_in_its_place_and_is_shown_once_its_layer_has_worked() -> None:
@@ -85,13 +85,13 @@ def test_every_map_stands_in_its_place_and_is_shown_once_its_layer_has_worked() 
     for name in SHIPPED:
         for player in (MADE, JUDGING):
             look = lens.look(model(name), player, 0)
-            seen, middles = lens.sheets(look)
+            result, middles = lens.sheets(look)
             parts = lens.blocks(look)
-            assert len(lens.names(look, player)) == len(parts) == len(seen)
+            assert len(lens.names(look, player)) == len(parts) == len(result)
             for layer, (part, middle) in enumerate(zip(parts, middles, strict=True)):
                 rows, columns = part.shape
-                left, top = round(middle - (columns - 1) / 2), (seen.shape[1] - rows) // 2
-                drawn = seen[:, top : top + rows, left : left + columns]
+                left, top = round(middle - (columns - 1) / 2), (result.shape[1] - rows) // 2
+                drawn = result[:, top : top + rows, left : left + columns]
                 assert all(torch.equal(one, part) for one in drawn[layer:])
                 assert bool((drawn[:layer] == lens.EMPTY).all())
 
@@ -104,9 +104,9 @@ def test_equal_size_means_equal() -> None:
             assert (count(network) <= 10 * total) == under
     plain = lens.connected(64, (1, 28, 28), 3, 237_345)
     assert 0.98 * 237_345 < sum(plain) <= 237_345 and len(plain) == 3
-    made = recipe.game(CONNECTED, 0)[0].generator
+    result = recipe.game(CONNECTED, 0)[0].generator
     whole = recipe.game(recipe.PLAIN, 0)[0].generator
-    assert 0.97 * count(whole) < count(made) <= count(whole)
+    assert 0.97 * count(whole) < count(result) <= count(whole)
 
 
 def test_every_switch_changes_its_line_alone() -> None:
@@ -146,14 +146,14 @@ def test_looks_leave_a_game_alone() -> None:
 
 
 def test_one_number_of_z() -> None:
-    seen = one_number.turning(model(), 0, 1)
+    result = one_number.turning(model(), 0, 1)
     z = model().noise(one_number.SHEET, torch.Generator().manual_seed(0))
     z[:, 0] = 3
     with torch.no_grad():
-        torch.testing.assert_close(seen[-1], model().decode(z)[:, 0])
-    said = one_number.changes(seen)
-    assert said[VALUES.index(0.0)] == 0 and said[-1] > said[7] > 0
-    assert torch.equal(seen[6], one_number.turned(model(), 0, 1, 0.0))
+        torch.testing.assert_close(result[-1], model().decode(z)[:, 0])
+    text = one_number.changes(result)
+    assert text[VALUES.index(0.0)] == 0 and text[-1] > text[7] > 0
+    assert torch.equal(result[6], one_number.turned(model(), 0, 1, 0.0))
 
 
 def test_what_the_scenes_say() -> None:
@@ -163,19 +163,19 @@ def test_what_the_scenes_say() -> None:
     assert [row.shape for row in down] == [(32, 14, 14), (64, 7, 7), (128, 4, 4), (1, 1, 1)]
     total = sum(row.parameters for row in whole)
     assert round(total / 1e6, 1) == 12.7 and 0.64 < whole[1].parameters / total < 0.69
-    seen = one_number.turning(model(), 0, 1)
-    assert one_number.changes(seen)[-1] < one_number.between(seen)
+    result = one_number.turning(model(), 0, 1)
+    assert one_number.changes(result)[-1] < one_number.between(result)
 
 
 @pytest.mark.heavy
 def test_what_the_scenes_of_the_recipe_say() -> None:
-    said = {}
+    texts = {}
     for switch in ("no batch norm", "β₁ = 0.9", "pooling, not strides", CONNECTED):
         *_, (_, rounds) = recipe.playing(switch, 400, 0)
         assert rounds[-1].distances[0] < rounds[0].distances[0] / 4
-        said[switch] = rounds[-1].distances[1] / rounds[-1].distances[0]
-    assert said["no batch norm"] > 3 and said["β₁ = 0.9"] > 2
-    assert 0.5 < said["pooling, not strides"] < 2 and said[CONNECTED] < 1.2
+        texts[switch] = rounds[-1].distances[1] / rounds[-1].distances[0]
+    assert texts["no batch norm"] > 3 and texts["β₁ = 0.9"] > 2
+    assert 0.5 < texts["pooling, not strides"] < 2 and texts[CONNECTED] < 1.2
 
 
 def test_the_page() -> None:

@@ -211,13 +211,15 @@ def test_gaussian_wasserstein_is_the_distance_of_quantiles(sd: float, sd2: float
 
     u = (np.arange(400_000) + 0.5) / 400_000
     gap = norm.ppf(u, 0, sd) - norm.ppf(u, a, sd2)
-    found = dv.gaussian_divergences(f64(a), sd, sd2)
-    close(found["W2²"][0], float((gap**2).mean()), 2e-3)
-    close(found["W1"][0], float(np.abs(gap).mean()), 1e-4)
-    close(found["W2²"][0], a**2 + (sd - sd2) ** 2, 1e-12)  # 9 for (1, 4), 0 for (2, 2): the text has 13 and 4
+    result = dv.gaussian_divergences(f64(a), sd, sd2)
+    close(result["W2²"][0], float((gap**2).mean()), 2e-3)
+    close(result["W1"][0], float(np.abs(gap).mean()), 1e-4)
+    close(
+        result["W2²"][0], a**2 + (sd - sd2) ** 2, 1e-12
+    )  # 9 for (1, 4), 0 for (2, 2): the text has 13 and 4
     x = torch.linspace(-60, 60, 60001, dtype=torch.float64)
     p, q = (dv.gaussian_log_density(x, *f64(*m)) for m in ((0, sd), (a, sd2)))
-    close(found["KL"][0], float((p.exp() * (p - q)).sum() * 0.002), 1e-6)
+    close(result["KL"][0], float((p.exp() * (p - q)).sum() * 0.002), 1e-6)
 
 
 def test_drawn_densities_sum_to_one() -> None:
@@ -256,8 +258,8 @@ def test_primal_dual_and_sums_agree_on_the_histograms() -> None:
     plan, value = tp.primal(p, q, cost)
     source, target, worth = tp.dual(p, q, cost)
     f, slope_value = tp.lipschitz_dual(p, q)
-    for found in (value, worth, slope_value, float(tp.w1_bins(p, q))):
-        assert found == pytest.approx(1.363372093, abs=1e-8)
+    for result in (value, worth, slope_value, float(tp.w1_bins(p, q))):
+        assert result == pytest.approx(1.363372093, abs=1e-8)
     close(plan.sum(1), p, 1e-9)
     close(plan.sum(0), q, 1e-9)
     assert (plan >= -1e-12).all() and (source[:, None] + target <= cost + 1e-9).all()
@@ -322,14 +324,14 @@ def test_the_conjugate_of_a_brought_output_is_its_closed_form(name: str, dtype: 
     row, info = dv.F_DIVERGENCES[name], torch.finfo(dtype)
     v = torch.cat([torch.linspace(-100, 100, 801), torch.tensor([-1e4, -1e3, 1e3, 1e4])]).to(dtype)
     v.requires_grad_()
-    found = row.conjugate_activation(v)
+    result = row.conjugate_activation(v)
     with np.errstate(over="ignore"):
         truth = torch.from_numpy(CLOSED[name](v.detach().double().numpy()))
     within = truth.abs() < info.max
-    assert within.sum() > 700 and not found.isnan().any()
-    torch.testing.assert_close(found[within].double(), truth[within], rtol=100 * info.eps, atol=4 * info.eps)
-    assert (found[~within] == math.inf).all()
-    (slope,) = torch.autograd.grad(found[within].sum(), v)
+    assert within.sum() > 700 and not result.isnan().any()
+    torch.testing.assert_close(result[within].double(), truth[within], rtol=100 * info.eps, atol=4 * info.eps)
+    assert (result[~within] == math.inf).all()
+    (slope,) = torch.autograd.grad(result[within].sum(), v)
     assert slope[within].isfinite().all() and (name == "Pearson" or (slope[within] >= 0).all())
     if name in ("reverse KL", "JS", "GAN", "Pearson"):
         assert within.all() and slope.isfinite().all()

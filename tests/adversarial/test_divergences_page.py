@@ -13,21 +13,21 @@ from pages.adversarial.divergences.figures import INFINITY, laws_and_measures
 
 def test_slopes_are_those_of_the_specification() -> None:
     """d(2 D_JS)/dd of two unit Gaussians, as a discriminator at its best passes it on."""
-    told = lens.story("Gaussians", 1.0, 1.0)
+    story = lens.story("Gaussians", 1.0, 1.0)
     for d, slope in ((0.5, 0.235263), (1.0, 0.397973), (2.0, 0.449600)):
         at = lens.SHIFTS.index(d)
-        assert 2 * float(told.slopes["JS"][at]) == pytest.approx(slope, abs=2e-4)
-        assert float(told.slopes["W1"][at]) == pytest.approx(1.0)
+        assert 2 * float(story.slopes["JS"][at]) == pytest.approx(slope, abs=2e-4)
+        assert float(story.slopes["W1"][at]) == pytest.approx(1.0)
 
 
 def test_boxes_that_part() -> None:
-    told = lens.story("boxes", 1.0, 1.0)
+    story = lens.story("boxes", 1.0, 1.0)
     at = lens.SHIFTS.index(2.0)
-    assert math.isinf(told.values["KL"][at]) and told.slopes["KL"][at].isnan()
-    assert float(told.values["JS"][at]) == pytest.approx(math.log(2))
-    assert float(told.slopes["JS"][at]) == 0 and float(told.jump[at]) == 0
-    assert lens.option(float(told.jump[at])) == lens.OPTIONS[0]
-    assert lens.option(float(told.jump[lens.SHIFTS.index(0.5)])) == lens.OPTIONS[2]
+    assert math.isinf(story.values["KL"][at]) and story.slopes["KL"][at].isnan()
+    assert float(story.values["JS"][at]) == pytest.approx(math.log(2))
+    assert float(story.slopes["JS"][at]) == 0 and float(story.jump[at]) == 0
+    assert lens.option(float(story.jump[at])) == lens.OPTIONS[0]
+    assert lens.option(float(story.jump[lens.SHIFTS.index(0.5)])) == lens.OPTIONS[2]
 
 
 def test_the_printed_formula_is_right_by_luck_alone() -> None:
@@ -42,9 +42,9 @@ def test_the_printed_formula_is_right_by_luck_alone() -> None:
 
 def test_densities_have_mass_one() -> None:
     for kind in ("boxes", "Gaussians"):
-        told = lens.story(kind, 1.0, 1.0)
-        width = float(told.x[1] - told.x[0])
-        near = told.q[lens.SHIFTS.index(-2.0) : lens.SHIFTS.index(2.0)]
+        story = lens.story(kind, 1.0, 1.0)
+        width = float(story.x[1] - story.x[0])
+        near = story.q[lens.SHIFTS.index(-2.0) : lens.SHIFTS.index(2.0)]
         torch.testing.assert_close(near.sum(-1) * width, torch.ones(len(near)).double(), atol=0.03, rtol=0)
 
 
@@ -73,15 +73,15 @@ def test_what_cannot_be_drawn_stands_at_infinity() -> None:
 
 @pytest.mark.parametrize("show", ["value", "slope"])
 def test_a_dot_lies_on_each_curve_at_each_shift(show: str) -> None:
-    told, found = lens.story("Gaussians", 1.0, 2.0), lens.curves("Gaussians", 1.0, 2.0, show)
-    tree = laws_and_measures(told, found, show, None)
+    results, result = lens.story("Gaussians", 1.0, 2.0), lens.curves("Gaussians", 1.0, 2.0, show)
+    tree = laws_and_measures(results, result, show, None)
     dots = [trace for trace in tree["data"] if trace["mode"] == "markers"]
     assert len(dots) == len(lens.NAMES)
     at = lens.SHIFTS.index(0.5)
     for name, dot in zip(lens.NAMES, dots, strict=True):
         (x,), (y,) = dot["x"].values[at], dot["y"].values[at]
         assert x == 0.5 and y == pytest.approx(
-            float((told.values if show == "value" else told.slopes)[name][at])
+            float((results.values if show == "value" else results.slopes)[name][at])
         )
     (mark, *_) = tree["layout"]["shapes"]
     assert mark["x0"].values[at] == mark["x1"].values[at] == 0.5

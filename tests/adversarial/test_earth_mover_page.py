@@ -12,14 +12,14 @@ P, Q = ([v / sum(values) for v in values] for values in TEN)
 
 def test_the_earth_arrives() -> None:
     """At the start every bin of p has its mass, at the end every bin of q; the cost grows evenly."""
-    told = lens.story(P, Q, 1.0, 1.0)
-    flow = lens.flow(told.plan)
-    for at, mass in ((0, told.p), (-1, told.q)):
+    story = lens.story(P, Q, 1.0, 1.0)
+    flow = lens.flow(story.plan)
+    for at, mass in ((0, story.p), (-1, story.q)):
         bins = flow.places()[at].round().long()
         torch.testing.assert_close(torch.zeros(10).double().scatter_add(0, bins, flow.mass), mass)
     half = (lens.WAY.index(0.5), (flow.leaves + flow.arrives) / 2)
     torch.testing.assert_close(flow.places()[half[0]], half[1])
-    torch.testing.assert_close(told.spent, told.w1 * torch.tensor(lens.WAY).double())
+    torch.testing.assert_close(story.spent, story.w1 * torch.tensor(lens.WAY).double())
 
 
 def test_bands_of_a_bar_lie_side_by_side() -> None:
@@ -50,11 +50,11 @@ def test_what_the_scenes_say_of_bands() -> None:
 
 def test_squares_need_two_prices() -> None:
     """The neighbour form of [UDL] 15.12–15.13 is of |i − j| alone; with a step below 1 it earns less."""
-    told = lens.story(P, Q, 2.0, 1.0)
-    assert told.primal == pytest.approx(2.956395349) and told.dual == pytest.approx(told.primal)
-    assert told.neighbours == pytest.approx(1.363372093)
-    assert (told.source[:, None] + told.target <= told.cost + 1e-9).all()
-    paid = (told.source[:, None] + told.target - told.cost)[told.plan > 1e-9]
+    story = lens.story(P, Q, 2.0, 1.0)
+    assert story.primal == pytest.approx(2.956395349) and story.dual == pytest.approx(story.primal)
+    assert story.neighbours == pytest.approx(1.363372093)
+    assert (story.source[:, None] + story.target <= story.cost + 1e-9).all()
+    paid = (story.source[:, None] + story.target - story.cost)[story.plan > 1e-9]
     torch.testing.assert_close(paid, torch.zeros_like(paid))
     assert lens.story(P, Q, 1.0, 0.9).neighbours == pytest.approx(0.9 * 1.363372093)
     assert lens.slope(lens.story(P, Q, 1.0, 1.0)) == pytest.approx(1.0)

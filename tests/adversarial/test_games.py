@@ -226,16 +226,16 @@ def count(network: nn.Module, dims: int = 0) -> int:
 
 def test_the_networks_of_the_paper_have_their_sizes() -> None:
     channels = [1024, 512, 256, 128]
-    made = conv_generator(100, (3, 64, 64), channels, bias=False)
+    result = conv_generator(100, (3, 64, 64), channels, bias=False)
     discriminator = ConvDiscriminator((3, 64, 64), channels[::-1], bias=False)
-    assert count(made) == 12_658_432 and count(discriminator) == 11_036_160
-    assert made[0].weight.numel() == 1_638_400 and count(made, 4) == 11_016_192
+    assert count(result) == 12_658_432 and count(discriminator) == 11_036_160
+    assert result[0].weight.numel() == 1_638_400 and count(result, 4) == 11_016_192
     assert conv_generator(100, (3, 64, 64), channels)[0].bias.numel() == 16_384
     five = conv_generator(100, (3, 64, 64), channels, kernel=5, bias=False)
     assert count(five, 4) == 17_212_800
     sides = []
     h = torch.rand(2, 100)
-    for layer in made.eval():
+    for layer in result.eval():
         h = layer(h)
         if isinstance(layer, nn.Unflatten | nn.ConvTranspose2d):
             sides.append(tuple(h.shape[1:]))
@@ -257,11 +257,11 @@ def test_odd_sides_are_halved_upwards() -> None:
     assert halved_sides((1, 28, 20), 3) == [(28, 20), (14, 10), (7, 5), (4, 3)]
     for shape in ((1, 28, 28), (2, 7, 10), (1, 5, 5)):
         for strided in (True, False):
-            made, discriminator = (
+            result, discriminator = (
                 conv_generator(3, shape, [4, 3], strided=strided),
                 ConvDiscriminator(shape, [3, 4], strided=strided),
             )
-            x = made.eval()(torch.zeros(2, 3))
+            x = result.eval()(torch.zeros(2, 3))
             assert x.shape == (2, *shape) and discriminator(x).shape == (2,)
             blank = discriminator.eval()(torch.zeros(1, *shape))
             for corner in ((0, 0), (-1, -1)):  # D sees all of it

@@ -37,11 +37,11 @@ def test_arrows_go_downhill() -> None:
     x = lens.sample("ring8", INK)
     *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 60, 0, 60)
     with torch.no_grad():
-        made = model.generator(model.noise(256, torch.Generator().manual_seed(0)))
-    arrows = plane_games.arrows(model, made, x)
+        result = model.generator(model.noise(256, torch.Generator().manual_seed(0)))
+    arrows = plane_games.arrows(model, result, x)
     assert float(arrows.norm(dim=1).max()) == pytest.approx(plane_games.LONGEST)
     with torch.no_grad():
-        some = made[: len(arrows)]
+        some = result[: len(arrows)]
         before, after = (model.g_loss(p, x[: len(arrows)]) for p in (some, some + 0.05 * arrows))
     assert after < before
 
@@ -52,8 +52,8 @@ def test_after_thirty_batches_the_made_points_are_one_cluster(seed: int) -> None
     x = lens.sample("ring8", INK)
     *_, (_, model, _) = games.playing(x, games.LOSSES["non-saturating"], 30, seed, 30)
     with torch.no_grad():
-        made = model.generator(model.noise(400, torch.Generator().manual_seed(7)))
-    assert float(made.std(0).norm()) < 1
+        result = model.generator(model.noise(400, torch.Generator().manual_seed(7)))
+    assert float(result.std(0).norm()) < 1
 
 
 def test_packs_and_energies_have_a_surface() -> None:

@@ -85,11 +85,11 @@ def test_real_and_made_are_judged_as_two_batches() -> None:
 
 def test_the_schedule_rests_fades_and_stays() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10)
-    said = []
+    texts = []
     for turn in (0, 9, 10, 15, 19, 20, 29, 30, 35, 40, 49, 50, 1000):
         model.num_updates[0] = turn
-        said.append(model.schedule_position())
-    assert said == [
+        texts.append(model.schedule_position())
+    assert texts == [
         (0, 1.0), (0, 1.0), (1, 0.0), (1, 0.5), (1, 0.9), (1, 1.0), (1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0),
         (2, 1.0), (2, 1.0), (2, 1.0),
     ]  # fmt: skip
@@ -97,11 +97,11 @@ def test_the_schedule_rests_fades_and_stays() -> None:
 
 def test_a_game_may_begin_at_any_level() -> None:
     model = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10, first_level=1)
-    said = []
+    texts = []
     for turn in (0, 9, 10, 15, 20, 1000):
         model.num_updates[0] = turn
-        said.append(model.schedule_position())
-    assert said == [(1, 1.0), (1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0), (2, 1.0)]
+        texts.append(model.schedule_position())
+    assert texts == [(1, 1.0), (1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0), (2, 1.0)]
     control = ProgressiveGAN((1, 16, 16), 4, (4, 4, 4), phase=10, first_level=2)
     for turn in (0, 5, 10, 1000):
         control.num_updates[0] = turn
@@ -136,10 +136,13 @@ def test_samples_have_the_full_size_and_turns_run_at_every_stage() -> None:
             loss.backward(inputs=model.players()[player])
             assert loss.isfinite()
         model.eval()
-        made = model.sample(3, generator=torch.Generator().manual_seed(0))
-        assert made.shape == (3, 1, 16, 16) and 0 <= made.min() <= made.max() <= 1
+        samples = model.sample(3, generator=torch.Generator().manual_seed(0))
+        assert samples.shape == (3, 1, 16, 16) and 0 <= samples.min() <= samples.max() <= 1
         side = 4 << model.generator.level
-        assert torch.equal(made, model.postprocess(2 * halve_to(made, side) - 1)) or model.generator.alpha < 1
+        assert (
+            torch.equal(samples, model.postprocess(2 * halve_to(samples, side) - 1))
+            or model.generator.alpha < 1
+        )
 
 
 def halve_to(x: Tensor, side: int) -> Tensor:

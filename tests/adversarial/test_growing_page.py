@@ -80,28 +80,28 @@ def through(name: str) -> levels.Levels:
 
 @pytest.mark.parametrize("name", [NAME, MNIST])
 def test_levels_are_what_the_game_makes_there(name: str) -> None:
-    game, seen = weights.load(name), through(name)
+    game, result = weights.load(name), through(name)
     z = game.noise(lens.DRAWN, torch.Generator().manual_seed(0))
     for level, side in enumerate(lens.sides(game)):  # type: ignore[arg-type]
-        frame = seen.places.index(level)
+        frame = result.places.index(level)
         x = lens.inked(lens.at(game.ema_generator(), level, 1.0)(z[: lens.SHEET]))
-        assert x.shape[-1] == side == seen.sides[frame]
-        torch.testing.assert_close(seen.pictures[frame], levels.grown(x, seen.pictures.shape[-1])[:, 0])
-    half = seen.places.index(0.5)
-    assert seen.sides[half] == 8 and seen.alpha(half) == 0.5 and seen.alpha(0) == 1
-    assert seen.there[-1] == pytest.approx(1) and seen.room[-1] == pytest.approx(1)
+        assert x.shape[-1] == side == result.sides[frame]
+        torch.testing.assert_close(result.pictures[frame], levels.grown(x, result.pictures.shape[-1])[:, 0])
+    half = result.places.index(0.5)
+    assert result.sides[half] == 8 and result.alpha(half) == 0.5 and result.alpha(0) == 1
+    assert result.there[-1] == pytest.approx(1) and result.room[-1] == pytest.approx(1)
     # block means are the projection on pictures of so few pixels: none of these is nearer
-    assert all(there <= room + 1e-6 for there, room in zip(seen.there, seen.room, strict=True))
+    assert all(there <= room + 1e-6 for there, room in zip(result.there, result.room, strict=True))
 
 
 def test_what_the_scenes_of_the_levels_say() -> None:
-    seen = through(MNIST)
-    assert seen.sides[0] == 4 and seen.sides[-1] == 32
-    rests = [seen.places.index(level) for level in range(4)]
-    there = [seen.there[i] for i in rests]
+    result = through(MNIST)
+    assert result.sides[0] == 4 and result.sides[-1] == 32
+    rests = [result.places.index(level) for level in range(4)]
+    there = [result.there[i] for i in rests]
     assert there == sorted(there)
-    assert 0.9 * seen.room[rests[2]] < there[2] < seen.room[rests[2]]
-    assert there[1] < 0.9 * seen.room[rests[1]]
+    assert 0.9 * result.room[rests[2]] < there[2] < result.room[rests[2]]
+    assert there[1] < 0.9 * result.room[rests[1]]
     *before, last = (
         lens.fade(weights.load(MNIST), 0, side)  # type: ignore[arg-type]
         for side in (8, 16, 32)
@@ -115,17 +115,17 @@ def test_what_the_scenes_of_the_levels_say() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_strokes_are_in_place_at_16_pixels_for_other_seeds_too(seed: int) -> None:
-    seen = levels.through(weights.load(MNIST), seed)  # type: ignore[arg-type]
-    at = seen.places.index(2)
-    assert 0.9 * seen.room[at] < seen.there[at] < seen.room[at]
+    result = levels.through(weights.load(MNIST), seed)  # type: ignore[arg-type]
+    at = result.places.index(2)
+    assert 0.9 * result.room[at] < result.there[at] < result.room[at]
 
 
 def test_a_row_holds_all_levels_of_a_z_so_far() -> None:
     """Two levels of 8 × 8 pixels, four columns: two draws in a row, two pictures each."""
-    seen = through(NAME)
-    sheets = figures.growth(seen)["data"][0]["z"].values
+    result = through(NAME)
+    sheets = figures.growth(result)["data"][0]["z"].values
     pitch = 8 + 1
-    for frame, place in enumerate(seen.places):
+    for frame, place in enumerate(result.places):
         for draw in range(2 * figures.ROWS):
             row, block = divmod(draw, 2)
             top, left = row * pitch, 2 * block * pitch
@@ -135,8 +135,8 @@ def test_a_row_holds_all_levels_of_a_z_so_far() -> None:
             if place == 0:
                 assert np.isnan(last).all()
             else:
-                assert np.allclose(last, seen.pictures[frame, draw])
-            assert np.allclose(first, seen.pictures[0, draw])
+                assert np.allclose(last, result.pictures[frame, draw])
+            assert np.allclose(first, result.pictures[0, draw])
     blend = figures.blend(found().pictures)["data"][0]["z"].values
     for i, picture in enumerate((found().pictures[0, 3], found().pictures[5, 3], found().pictures[-1, 3])):
         left = (3 + i) * pitch  # the fourth draw is the second of its row
@@ -166,14 +166,14 @@ def test_correlation() -> None:
 
 
 def test_a_short_growth() -> None:
-    seen = looks(10)
-    assert [one.turns for one in seen] == list(range(41))
-    assert [one.level for one in seen] == [0] * 10 + [1] * 31
-    assert [one.alpha for one in seen[10:]] == pytest.approx([min(1.0, i / 10) for i in range(31)])
-    assert all(one.kept is None for one in seen[:10]) and seen[10].kept == pytest.approx(1)
-    for one in seen[:11]:  # each pixel four times: at α = 0 too
+    result = looks(10)
+    assert [one.turns for one in result] == list(range(41))
+    assert [one.level for one in result] == [0] * 10 + [1] * 31
+    assert [one.alpha for one in result[10:]] == pytest.approx([min(1.0, i / 10) for i in range(31)])
+    assert all(one.kept is None for one in result[:10]) and result[10].kept == pytest.approx(1)
+    for one in result[:11]:  # each pixel four times: at α = 0 too
         assert torch.equal(one.pictures, up(halve(one.pictures[:, None]))[:, 0])
-    assert not torch.equal(seen[12].pictures, up(halve(seen[12].pictures[:, None]))[:, 0])
+    assert not torch.equal(result[12].pictures, up(halve(result[12].pictures[:, None]))[:, 0])
 
 
 def test_what_the_scenes_of_the_fade_say() -> None:
@@ -192,12 +192,12 @@ def test_what_the_scenes_of_the_fade_say() -> None:
 @pytest.mark.heavy
 def test_what_the_scene_of_the_growth_says() -> None:
     """From look to look the content drifts, never jumps; finer pixels bring the pictures nearer to digits."""
-    seen = looks(PHASES[1])
-    assert seen[-1].turns == 800
-    fading = [one for one in seen if one.level and one.turns <= 400]
-    said = [one.kept or 0.0 for one in seen if one.level]
-    assert said[0] == pytest.approx(1) and said[10] > 0.5
-    assert max(abs(b - a) for a, b in pairwise(said)) < 0.12
+    result = looks(PHASES[1])
+    assert result[-1].turns == 800
+    fading = [one for one in result if one.level and one.turns <= 400]
+    texts = [one.kept or 0.0 for one in result if one.level]
+    assert texts[0] == pytest.approx(1) and texts[10] > 0.5
+    assert max(abs(b - a) for a, b in pairwise(texts)) < 0.12
     assert fading[-1].alpha == 1 and fading[-1].distance < fading[0].distance / 2
 
 

@@ -30,10 +30,10 @@ def last(steps: Any) -> Any:
 
 def test_of_a_linear_generator_it_is_the_pseudoinverse() -> None:
     x = randn(4, 6, seed=2)  # out of range
-    found = last(invert(linear, x, torch.zeros(4, 3, dtype=torch.float64), 600, 0.2))
-    torch.testing.assert_close(found.code, (x - B) @ PINV.T, atol=1e-5, rtol=1e-5)
+    result = last(invert(linear, x, torch.zeros(4, 3, dtype=torch.float64), 600, 0.2))
+    torch.testing.assert_close(result.code, (x - B) @ PINV.T, atol=1e-5, rtol=1e-5)
     distance = ((x - B) - (x - B) @ PINV.T @ A.T).square().mean(1)  # from the range
-    torch.testing.assert_close(found.error, distance, atol=1e-8, rtol=1e-6)
+    torch.testing.assert_close(result.error, distance, atol=1e-8, rtol=1e-6)
     assert (distance > 0.01).all()
 
 
@@ -57,10 +57,10 @@ def test_each_picture_is_looked_for_alone() -> None:
 def test_a_weight_draws_to_the_mean() -> None:
     """min ‖A z + b − x‖²/6 + w ‖z − m‖²/3 has the normal equations' answer."""
     x, mean, w = randn(1, 6, seed=2), randn(3, seed=5), 0.7
-    found = last(invert(linear, x, torch.zeros(1, 3, dtype=torch.float64), 800, 0.2, w, mean))
+    result = last(invert(linear, x, torch.zeros(1, 3, dtype=torch.float64), 800, 0.2, w, mean))
     left = A.T @ A / 6 + w / 3 * torch.eye(3, dtype=A.dtype)
     torch.testing.assert_close(
-        found.code[0], torch.linalg.solve(left, A.T @ (x[0] - B) / 6 + w / 3 * mean), atol=1e-5, rtol=1e-5
+        result.code[0], torch.linalg.solve(left, A.T @ (x[0] - B) / 6 + w / 3 * mean), atol=1e-5, rtol=1e-5
     )
 
 

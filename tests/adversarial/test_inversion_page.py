@@ -19,8 +19,8 @@ def model() -> StyleGAN:
 
 @cache
 def targets() -> dict[str, torch.Tensor]:
-    found = lens.targets(model(), weights.load(State().painter), weights.load(State().reader))
-    return {name: (picture * 15).round() / 15 for name, picture in found}  # as the pad has them
+    result = lens.targets(model(), weights.load(State().painter), weights.load(State().reader))
+    return {name: (picture * 15).round() / 15 for name, picture in result}  # as the pad has them
 
 
 @cache
@@ -41,11 +41,11 @@ def test_what_the_scenes_say() -> None:
 
 
 def test_what_is_made_is_found_better_than_digits_and_those_better_than_none() -> None:
-    made, drawn, other = (
+    result, drawn, other = (
         sum(ends(name, "W") for name in names) / len(names)
         for names in (("made", "made too"), ("3", "5", "8"), ("box", "cross"))
     )
-    assert made < drawn < other / 3
+    assert result < drawn < other / 3
 
 
 def test_tuning_leaves_nothing_and_keeps_the_shipped_weights() -> None:

@@ -42,16 +42,16 @@ Bench = tuple[Any, Any, torch.Tensor, verdicts.Verdict]
 @pytest.fixture(scope="module")
 def large() -> Iterator[list[Bench]]:
     """The same of 28 × 28 digits: of MNIST where it is, and of what stands for it."""
-    network, found = weights.load(LARGE), list[Bench]()
+    network, result = weights.load(LARGE), list[Bench]()
     with pytest.MonkeyPatch.context() as patch:
         for here in sorted({stock.has_mnist(), False}, reverse=True):
             patch.setattr(stock, "has_mnist", lambda here=here: here)
             verdicts.labelled.cache_clear()
             known = verdicts.known(network, verdicts.digits("train", 28))
             real = verdicts.digits("held out", 28)
-            found.append((network, known, real, verdicts.evaluate(network, known, real, 3)))
+            result.append((network, known, real, verdicts.evaluate(network, known, real, 3)))
     verdicts.labelled.cache_clear()
-    yield found
+    yield result
 
 
 def test_the_floor_of_large_digits(large: list[Bench]) -> None:
@@ -81,8 +81,8 @@ def test_dcgan_reaches_the_recall_of_held_out_digits(large: list[Bench], seed: i
     if not stock.has_mnist():
         pytest.skip("the files of MNIST are not here")
     network, known, _, floor = large[0]
-    made = verdicts.evaluate(network, known, verdicts.drawn_by("dcgan-mnist", seed), 3)
-    assert abs(made.recall - floor.recall) < 0.05 and made.precision < floor.precision - 0.02
+    result = verdicts.evaluate(network, known, verdicts.drawn_by("dcgan-mnist", seed), 3)
+    assert abs(result.recall - floor.recall) < 0.05 and result.precision < floor.precision - 0.02
 
 
 def test_who_judges_is_the_network_of_the_generators_data() -> None:
@@ -126,14 +126,14 @@ def test_the_inception_score_reads_probabilities_and_the_distance_features(bench
 def test_a_story_says_what_the_judges_say_one_by_one(bench, change: str) -> None:
     """What sets of pictures share is computed once, and nothing else changes by it."""
     network, reference, real, _ = bench
-    told = lens.story(network, verdicts.known(network, reference), real, change, 3)
+    story = lens.story(network, verdicts.known(network, reference), real, change, 3)
     for at, k in ((2, 1), (9, 3), (5, verdicts.MOST)):
         pictures = lens.changed(network, real, change, SHARES[at], 3)
-        one, said = verdicts.evaluate(network, reference, pictures, k), told.said[k - 1][at]
-        assert torch.equal(told.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
-        assert torch.equal(one.classes, said.classes)
+        one, text = verdicts.evaluate(network, reference, pictures, k), story.said[k - 1][at]
+        assert torch.equal(story.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
+        assert torch.equal(one.classes, text.classes)
         for measure in ("score", "frechet", "precision", "recall", "repeated"):
-            assert getattr(one, measure) == pytest.approx(getattr(said, measure), abs=1e-5), measure
+            assert getattr(one, measure) == pytest.approx(getattr(text, measure), abs=1e-5), measure
 
 
 def test_nothing_changes_nothing(bench) -> None:
@@ -148,9 +148,9 @@ def test_the_room_judges_as_all_judges_do(bench) -> None:
     assert (first.model, first.network, k.high) == (verdicts.REAL, verdicts.NETWORK, verdicts.MOST)
     assert lens.said(network, REAL, None, 0)[2].frechet == pytest.approx(floor.frechet)
     name = "made-digits"
-    made = lens.said(network, weights.load(name), weights.read_card(ZOO / name), 0)
+    said = lens.said(network, weights.load(name), weights.read_card(ZOO / name), 0)
     alone = verdicts.evaluate(network, lens.known(network), verdicts.drawn_by(name, 0), 3)
-    assert made[2].frechet == pytest.approx(alone.frechet) and made[2].recall == pytest.approx(alone.recall)
+    assert said[2].frechet == pytest.approx(alone.frechet) and said[2].recall == pytest.approx(alone.recall)
 
 
 def test_forms_of_digits() -> None:

@@ -21,9 +21,9 @@ class Framed:
     """One without classes, whose pictures have a border of ones."""
 
     def sample(self, n: int, generator: torch.Generator, **knobs: Any) -> Tensor:
-        made = torch.ones(n, 1, 32, 32)
-        made[..., 2:30, 2:30] = torch.rand(n, 1, 1, 1, generator=generator)
-        return made
+        result = torch.ones(n, 1, 32, 32)
+        result[..., 2:30, 2:30] = torch.rand(n, 1, 1, 1, generator=generator)
+        return result
 
 
 def test_each_class_is_drawn_as_often_as_it_is_asked_for() -> None:
@@ -31,6 +31,6 @@ def test_each_class_is_drawn_as_often_as_it_is_asked_for() -> None:
 
 
 def test_without_classes_all_are_drawn_and_the_border_is_cut() -> None:
-    made = games.samples(Framed(), [700, 500], {})
-    assert made.shape == (1200, 1, 28, 28) and made.flatten(1).std(1).max() == 0
-    assert made[:, 0, 0, 0].unique().numel() > 1000  # another draw for each, not the same thousand again
+    result = games.samples(Framed(), [700, 500], {})
+    assert result.shape == (1200, 1, 28, 28) and result.flatten(1).std(1).max() == 0
+    assert result[:, 0, 0, 0].unique().numel() > 1000  # another draw for each, not the same thousand again

@@ -118,8 +118,8 @@ def test_the_divergence_of_two_mixtures_and_what_the_best_discriminator_tells() 
     p, q = 1 / 8, 1 / 5
     m = (p + q) / 2
     truth = 5 / 2 * (p * math.log(p / m) + q * math.log(q / m)) + 3 / 2 * p * math.log(2)
-    found = float(lens.jensen_shannon(lens.shares(RING.law), lens.histogram(five)))
-    assert found == pytest.approx(truth, abs=3e-3)
+    result = float(lens.jensen_shannon(lens.shares(RING.law), lens.histogram(five)))
+    assert result == pytest.approx(truth, abs=3e-3)
     loss = 5 * p * math.log(1 + q / p) + 5 * q * math.log(1 + p / q)  # D* = p / (p + q), 1 in the other three
     assert lens.told([{"losses": np.array([loss, 0.0])}])[0] == pytest.approx(truth, abs=1e-6)
     assert float(lens.jensen_shannon(lens.shares(RING.law), lens.histogram(x))) < 3e-3
@@ -133,8 +133,8 @@ def test_a_game_that_has_run_away_is_a_sentence() -> None:
     fine = trained(RING, 0, course({0: {}})).frames()[0]
     kinds = [{name: (values.shape, values.dtype) for name, values in one.items()} for one in (frame, fine)]
     assert kinds[0] == kinds[1]
-    said = words.captions([fine, frame], [lens.knobs()] * 2, 20)
-    assert "run away" in said[1] and "run away" not in said[0]
+    text = words.captions([fine, frame], [lens.knobs()] * 2, 20)
+    assert "run away" in text[1] and "run away" not in text[0]
     assert len(words.equations([fine, frame], True)) == 2 and len(lens.panels([fine, frame], True, 0)) == 2
     assert lens.looks([fine, frame], 20)[1].modes is None
 
@@ -145,10 +145,10 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     assert bar["count"] == 1 and "Round 0, D 1, G 1 a round" in bar["captions"][0]
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, loss="non-saturating"), 0).requires_grad_(False)
     x = RING.law.sample(5_000, seed=3)
-    made = model.generator(torch.randn(10_000, 16, generator=seeded(0)))
+    result = model.generator(torch.randn(10_000, 16, generator=seeded(0)))
     d = (
         -model.discriminate(x).sigmoid().log().mean()
-        - (1 - model.discriminate(made[:5_000]).sigmoid()).log().mean()
+        - (1 - model.discriminate(result[:5_000]).sigmoid()).log().mean()
     )
     frame = lens.told(trained(RING, 0, course({0: {}})).frames())
     assert frame[0] == pytest.approx(math.log(2) - float(d) / 2, abs=1e-6)
@@ -193,10 +193,10 @@ def test_the_poster_trains_nothing_until_something_else_is_asked_for(monkeypatch
         space: dict[str, Any] = {}
         exec(source, space)
         assert space["result"] == pytest.approx(shows)
-    assert "recorded" in page.query_params and any("was recorded" in said.value for said in page.markdown)
+    assert "recorded" in page.query_params and any("was recorded" in text.value for text in page.markdown)
     page.button(key="train").click().run()
     assert "recorded" not in page.query_params and "".join(page.query_params["until"]) == "60"
-    assert not any("was recorded" in said.value for said in page.markdown)
+    assert not any("was recorded" in text.value for text in page.markdown)
     assert "recorded" not in opened(until=0, recorded="true").query_params
 
     page = opened(scene="Trained")
@@ -214,7 +214,7 @@ def test_one_player_steps_and_the_other_stands_still() -> None:
         page.button(key=f"one-{label}").click().run()
         page.run()
         assert film(page)["count"] == count and film(page)["at"] == count - 1
-    assert [said.split(":")[0].split(", ", 1)[1] for said in film(page)["captions"][1:]] == [
+    assert [text.split(":")[0].split(", ", 1)[1] for text in film(page)["captions"][1:]] == [
         "D alone moves", "D alone moves", "G alone moves"
     ]  # fmt: skip
     course = "".join(page.query_params["course"])
@@ -265,8 +265,10 @@ def test_what_the_scenes_say() -> None:
 
     frames = of_scene("D alone").frames()
     assert np.array_equal(frames[20]["made"], frames[50]["made"])
-    told, js = lens.told(frames), float(frames[50]["js"])
-    assert frames[20]["js"] == frames[50]["js"] and told[20] < 0.5 * js < 0.75 * js < told[50] < math.log(2)
+    result, js = lens.told(frames), float(frames[50]["js"])
+    assert frames[20]["js"] == frames[50]["js"] and result[20] < 0.5 * js < 0.75 * js < result[50] < math.log(
+        2
+    )
     assert frames[50]["losses"][0] < frames[20]["losses"][0] / 2
 
     fast, slow, spoilt = (

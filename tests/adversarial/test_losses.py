@@ -55,10 +55,10 @@ def test_the_two_generators_differ_by_the_odds_of_being_made() -> None:
     f = torch.linspace(-50, 50, 1001, dtype=torch.float64, requires_grad=True)
     (saturating,) = torch.autograd.grad(Saturating("sum").generator(f, f), f)
     (other,) = torch.autograd.grad(NonSaturating("sum").generator(f, f), f)
-    d, made = torch.sigmoid(f.detach()), torch.sigmoid(-f.detach())  # 1 − D without cancelling
+    d, result = torch.sigmoid(f.detach()), torch.sigmoid(-f.detach())  # 1 − D without cancelling
     torch.testing.assert_close(saturating, -d, rtol=1e-12, atol=0)
-    torch.testing.assert_close(other, -made, rtol=1e-12, atol=0)
-    torch.testing.assert_close(other / saturating, made / d, rtol=1e-9, atol=0)
+    torch.testing.assert_close(other, -result, rtol=1e-12, atol=0)
+    torch.testing.assert_close(other / saturating, result / d, rtol=1e-9, atol=0)
     for name in ("saturating", "non-saturating", "relativistic"):
         for end in (-1e4, 1e4):
             value = LOSSES[name]().discriminator(torch.tensor([end]), torch.tensor([-end]))

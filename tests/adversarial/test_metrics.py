@@ -102,8 +102,8 @@ def test_a_dropped_mode_lowers_recall_and_junk_precision() -> None:
         (two_modes(1000, 2), 0.978, 0.972), (two_modes(1000, 2, one=True), 0.978, 0.494),
         (junk, 0.489, 0.969),
     ):  # fmt: skip
-        found = metrics.precision_recall(data, samples, 3)
-        assert [v.item() for v in found] == pytest.approx([precision, recall], abs=0.06)
+        result = metrics.precision_recall(data, samples, 3)
+        assert [v.item() for v in result] == pytest.approx([precision, recall], abs=0.06)
 
 
 # --- Birthdays ----------------------------------------------------------------------------------------
@@ -170,13 +170,13 @@ RING = [[2 * math.cos(math.pi * k / 4), 2 * math.sin(math.pi * k / 4)] for k in 
 
 
 def measured(x: Tensor) -> list[float]:
-    found = []
+    results = []
     for measure in ("modes", "quality", "kl"):
         metric = metrics.ModeCoverage(RING, 0.05, measure)  # type: ignore[arg-type]
         for part in x.split(1000):
             metric.update(part)
-        found.append(metric.compute().item())
-    return found
+        results.append(metric.compute().item())
+    return results
 
 
 def test_modes_of_a_perfect_a_collapsed_and_a_blurred_sampler() -> None:

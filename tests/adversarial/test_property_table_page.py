@@ -31,7 +31,7 @@ def test_the_longest_step() -> None:
 
 def test_agreement_with_the_text() -> None:
     assert lens.agreement("yn?y-n", [True, True, True, False, None, False]) == [1, 2, 0, 2, 0, 1]
-    assert all(len(said) == len(room.CRITERIA) for said in lens.TEXT.values())
+    assert all(len(text) == len(room.CRITERIA) for text in lens.TEXT.values())
 
 
 def test_every_cell_has_a_room_that_is_there() -> None:
@@ -42,8 +42,8 @@ def test_every_cell_has_a_room_that_is_there() -> None:
 
 
 def test_what_the_models_have_to_say_of_log_p() -> None:
-    said = {family: lens.told(weights.load(name)) for family, name in room.MODELS.items()}
-    assert list(said.values()) == ["none", "bound", "exact", "by ODE", "exact"]
+    texts = {family: lens.told(weights.load(name)) for family, name in room.MODELS.items()}
+    assert list(texts.values()) == ["none", "bound", "exact", "by ODE", "exact"]
 
 
 def test_pixels_cost_more_than_one_pass() -> None:
@@ -55,17 +55,17 @@ def test_pixels_cost_more_than_one_pass() -> None:
 def test_the_measured_models_of_mnist() -> None:
     """What the poster says, by the file; no network names the numbers again but those that are counted."""
     floor, rows = large.table()
-    found = dict(zip(room.LARGE, rows, strict=True))
-    assert found["GAN"].recall > 0.9 * floor.recall
+    result = dict(zip(room.LARGE, rows, strict=True))
+    assert result["GAN"].recall > 0.9 * floor.recall
     assert [row.likelihood for row in rows] == ["none", "bound", "exact", "by ODE", "exact"]
     assert all(row.samples.shape == (lens.SHOWN, 28, 28) and row.samples.max() > 0.9 for row in rows)
     for family in ("GAN", "VAE", "flow"):
         model = weights.load(room.LARGE[family])
-        assert lens.work(model) == found[family].work and lens.told(model) == found[family].likelihood
-        assert lens.jump(model) == pytest.approx(found[family].jump, rel=0.02)
+        assert lens.work(model) == result[family].work and lens.told(model) == result[family].likelihood
+        assert lens.jump(model) == pytest.approx(result[family].jump, rel=0.02)
         *_, (_, x) = generated.drawn(model, verdicts.DRAWN, 0)
         ink = generated.ink(weights.read_card(ZOO / room.LARGE[family]), x)[: lens.SHOWN]
-        assert float(((ink - found[family].samples).abs() < 0.02).float().mean()) > 0.97
+        assert float(((ink - result[family].samples).abs() < 0.02).float().mean()) > 0.97
 
 
 @pytest.mark.soak
@@ -97,10 +97,10 @@ def test_the_page_of_mnist_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_page() -> None:
     page = finish(open_page("adversarial/property_table", family="VAE", criterion="quality"))
     network, known = weights.load(verdicts.NETWORK), verdicts.digits("train")
-    said = verdicts.evaluate(network, known, verdicts.drawn_by(room.MODELS["VAE"], 0), 3)
-    assert any(f"VAE, quality: Precision {said.precision:.3f}" in caption.value for caption in page.caption)
+    text = verdicts.evaluate(network, known, verdicts.drawn_by(room.MODELS["VAE"], 0), 3)
+    assert any(f"VAE, quality: Precision {text.precision:.3f}" in caption.value for caption in page.caption)
     heat = component(page, "figure-table")[0]["figure"]["data"][0]
-    assert heat["text"][1][1] == f"{said.precision:.2f}"
+    assert heat["text"][1][1] == f"{text.precision:.2f}"
     assert heat["text"][0][5] == "none" and heat["text"][2][5] == "exact"
     # DF-57, DF-E1, DF-E2: slow, its codes joined with long steps, and not a bound alone
     slow, _, _, jump, *_ = heat["text"][3]

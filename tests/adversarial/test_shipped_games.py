@@ -31,10 +31,10 @@ def real() -> Tensor:
 @torch.no_grad()
 def test_acgan_makes_the_class_that_it_is_asked_for() -> None:
     y = torch.arange(1000) % 10
-    made = load("acgan-digits").sample(1000, generator=torch.Generator().manual_seed(0), y=y)
-    assert (named(made) == y).double().mean() > 0.95  # 98 %
+    samples = load("acgan-digits").sample(1000, generator=torch.Generator().manual_seed(0), y=y)
+    assert (named(samples) == y).double().mean() > 0.95  # 98 %
     for digit in range(10):  # and not one picture of each
-        spread = made[y == digit].flatten(1).std(0).mean()
+        spread = samples[y == digit].flatten(1).std(0).mean()
         assert spread > 0.05, digit
 
 
@@ -46,11 +46,11 @@ def test_dcgan_is_near_the_real_digits_and_covers_them(real_data) -> None:
     data.setup("fit")
     data.setup("test")
     known = features(network, data.train_set[first][0])[1]
-    logits, seen = features(
+    logits, result = features(
         network, load("dcgan-mnist").sample(2000, generator=torch.Generator().manual_seed(0))
     )
     floor = metrics.precision_recall(known, features(network, data.test_set[first][0])[1], 3)
-    for ours, real_digits in zip(metrics.precision_recall(known, seen, 3), floor, strict=True):
+    for ours, real_digits in zip(metrics.precision_recall(known, result, 3), floor, strict=True):
         assert ours > 0.85 * real_digits
     shares = logits.argmax(1).bincount(minlength=10) / 2000
     assert shares.min() > 0.06 and shares.max() < 0.14
@@ -60,9 +60,9 @@ def test_dcgan_is_near_the_real_digits_and_covers_them(real_data) -> None:
 def test_infogans_code_is_read_back_and_follows_the_classes_that_it_never_saw() -> None:
     model = load("infogan-digits")
     z = model.noise(2000, torch.Generator().manual_seed(0))
-    made, code = model.decode(z), z[:, model.latent_dim :][:, :10].argmax(1)
-    assert (model.infer_codes(2 * made - 1)[0].argmax(1) == code).double().mean() > 0.98
-    table = torch.zeros(10, 10).index_put((code, named(made)), torch.ones(2000), accumulate=True)
+    result, code = model.decode(z), z[:, model.latent_dim :][:, :10].argmax(1)
+    assert (model.infer_codes(2 * result - 1)[0].argmax(1) == code).double().mean() > 0.98
+    table = torch.zeros(10, 10).index_put((code, named(result)), torch.ones(2000), accumulate=True)
     rows, columns = linear_sum_assignment(-table.numpy())
     assert table[rows, columns].sum() / 2000 > 0.9  # 96 %; a tenth by chance
 
@@ -70,11 +70,11 @@ def test_infogans_code_is_read_back_and_follows_the_classes_that_it_never_saw() 
 @torch.no_grad()
 @pytest.mark.parametrize("name", ["dcgan-digits", "acgan-digits", "infogan-digits"])
 def test_made_digits_are_of_every_class_and_near_to_real_ones(name: str) -> None:
-    made = load(name).sample(1000, generator=torch.Generator().manual_seed(0))
-    assert named(made).bincount(minlength=10).min() > 50
-    precision, recall = metrics.precision_recall(real().flatten(1), made.flatten(1), 3)
+    samples = load(name).sample(1000, generator=torch.Generator().manual_seed(0))
+    assert named(samples).bincount(minlength=10).min() > 50
+    precision, recall = metrics.precision_recall(real().flatten(1), samples.flatten(1), 3)
     assert precision > 0.65 and recall > 0.45
-    assert metrics.frechet(real().flatten(1), made.flatten(1)) < 0.2  # test digits: 0.16, with 250 of them
+    assert metrics.frechet(real().flatten(1), samples.flatten(1)) < 0.2  # test digits: 0.16, with 250 of them
 
 
 @torch.no_grad()
@@ -83,13 +83,13 @@ def test_made_digits_are_of_every_class_and_near_to_real_ones(name: str) -> None
     [("gan-ring", "ring8", 0.85), ("wgan-gp-ring", "ring8", 0.7), ("gan-grid", "grid25", 0.75)],
 )
 def test_rings_and_grid_have_all_their_modes(name: str, data: str, quality: float) -> None:
-    model, found = load(name), {}
+    model, result = load(name), {}
     assert torch.equal(torch.tensor(model.hparams["modes"]), MIXTURES[data][0])
     for measure in ("modes", "quality", "kl"):
         metric = metrics.ModeCoverage(model.hparams["modes"], model.hparams["mode_sd"], measure)  # type: ignore[arg-type]
         metric.update(model.sample(2500, generator=torch.Generator().manual_seed(0)))
-        found[measure] = metric.compute().item()
-    assert found["modes"] == len(MIXTURES[data][0]) and found["quality"] > quality and found["kl"] < 0.05
+        result[measure] = metric.compute().item()
+    assert result["modes"] == len(MIXTURES[data][0]) and result["quality"] > quality and result["kl"] < 0.05
 
 
 @pytest.mark.heavy

@@ -61,8 +61,8 @@ def test_shapes_and_sides() -> None:
     assert model.generator.sides == [4, 4, 8, 8] and model.noise_dim == 160
     # two numbers a channel, fewer where there are fewer channels ([UDL] prints 2 × 512 throughout)
     assert [layer.affine.out_features for layer in model.generator.layers] == [12, 12, 8, 8]
-    seen = model.generator.maps(model.styles(z), noise)
-    assert [tuple(h.shape[1:]) for h in seen] == [(6, 4, 4), (6, 4, 4), (4, 8, 8), (4, 8, 8)]
+    result = model.generator.maps(model.styles(z), noise)
+    assert [tuple(h.shape[1:]) for h in result] == [(6, 4, 4), (6, 4, 4), (4, 8, 8), (4, 8, 8)]
     assert model.sample(2, generator=seeded(0)).shape == (2, 1, 8, 8)
     trace = model.sample_trace(2, generator=seeded(0))
     torch.testing.assert_close(trace.result, model.sample(2, generator=seeded(0)))
@@ -124,23 +124,23 @@ def test_no_noise_means_zeros() -> None:
 
 def test_mixing_crosses_neighbours_of_the_batch(monkeypatch: Any) -> None:
     model = small(mixing=1.0)
-    told: list[Tensor] = []
+    results: list[Tensor] = []
     plain = model.generator.synthesise
-    monkeypatch.setattr(model.generator, "synthesise", lambda s, n: told.append(s) or plain(s, n))
+    monkeypatch.setattr(model.generator, "synthesise", lambda s, n: results.append(s) or plain(s, n))
     crossings = set()
     for seed in range(20):
         model.training_samples(3, seeded(seed))
         z = model.noise(3, seeded(seed))[:, :5]
         w = model.generator.mapping(z)
-        own = [bool(torch.allclose(told[-1][:, i], w)) for i in range(4)]
-        other = [bool(torch.allclose(told[-1][:, i], w.roll(1, 0))) for i in range(4)]
+        own = [bool(torch.allclose(results[-1][:, i], w)) for i in range(4)]
+        other = [bool(torch.allclose(results[-1][:, i], w.roll(1, 0))) for i in range(4)]
         assert own[0] and other[-1] and own == [not o for o in other]
         assert own == sorted(own, reverse=True)
         crossings.add(sum(own))
     assert crossings == {1, 2, 3}
     model.mixing = 0.0
     model.training_samples(3, seeded(0))
-    assert torch.equal(told[-1][:, 0], told[-1][:, 3])
+    assert torch.equal(results[-1][:, 0], results[-1][:, 3])
 
 
 def test_r1_is_the_slope_on_real_pictures(monkeypatch: Any) -> None:

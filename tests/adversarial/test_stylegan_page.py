@@ -28,10 +28,10 @@ def test_shares_of_rows_and_columns() -> None:
 
 @torch.no_grad()
 def test_what_the_scenes_of_mixing_say() -> None:
-    said = lens.explained(model(), 0)
-    assert said[0] == pytest.approx((0, 1), abs=1e-5) and said[-1] == pytest.approx((1, 0), abs=1e-5)
-    assert max(said[2]) < 0.5 and lens.decides(said[4]) == lens.OPTIONS[0]
-    assert [row for row, _ in said] == sorted(row for row, _ in said)
+    text = lens.explained(model(), 0)
+    assert text[0] == pytest.approx((0, 1), abs=1e-5) and text[-1] == pytest.approx((1, 0), abs=1e-5)
+    assert max(text[2]) < 0.5 and lens.decides(text[4]) == lens.OPTIONS[0]
+    assert [row for row, _ in text] == sorted(row for row, _ in text)
     first, second = lens.styles(model(), 16, 5), lens.styles(model(), 16, 6)
     mixed = lens.crossed(model(), first, second, 4)  # the digit is the row's, the pen the column's
     by_row, by_column = lens.shares(mixed.mean((2, 3))[..., None, None])
@@ -46,25 +46,25 @@ def test_what_the_scenes_of_mixing_say() -> None:
 def test_crossed_styles_make_the_pictures_of_the_model() -> None:
     first, second = lens.styles(model(), 3, 5), lens.styles(model(), 4, 6)
     for crossing in range(len(model().generator.layers) + 1):
-        found = lens.crossed(model(), first, second, crossing)
-        assert found.shape == (3, 4, 16, 16)
+        result = lens.crossed(model(), first, second, crossing)
+        assert result.shape == (3, 4, 16, 16)
         for r, c in ((0, 0), (2, 1), (1, 3)):
             one = model().mix_styles(first[r : r + 1], second[c : c + 1], crossing)
-            torch.testing.assert_close(found[r, c], model().pictures(one)[0, 0], atol=1e-5, rtol=0)
+            torch.testing.assert_close(result[r, c], model().pictures(one)[0, 0], atol=1e-5, rtol=0)
 
 
 def test_edges_are_the_sources() -> None:
-    seen = lens.mixing(model(), 0)
-    assert len(seen) == 7 and seen[0].shape == (5, 9, 16, 16)
-    torch.testing.assert_close(seen[0][1:, 1:], seen[0][:1, 1:].expand(4, -1, -1, -1), atol=1e-4, rtol=0)
-    torch.testing.assert_close(seen[6][1:, 1:], seen[6][1:, :1].expand(-1, 8, -1, -1), atol=1e-4, rtol=0)
+    result = lens.mixing(model(), 0)
+    assert len(result) == 7 and result[0].shape == (5, 9, 16, 16)
+    torch.testing.assert_close(result[0][1:, 1:], result[0][:1, 1:].expand(4, -1, -1, -1), atol=1e-4, rtol=0)
+    torch.testing.assert_close(result[6][1:, 1:], result[6][1:, :1].expand(-1, 8, -1, -1), atol=1e-4, rtol=0)
 
 
 def test_what_the_scenes_of_noise_say() -> None:
-    seen, of_style = lens.noises(model(), 0), lens.by_style(model(), 0)
-    assert lens.spread(seen[-1]).mean() < 0.1 * of_style
-    assert lens.blurred(seen[5]) < 0.1 and lens.blurred(seen[5]) < lens.blurred(seen[0])
-    assert float(lens.spread(seen[5]).max()) > 0
+    result, of_style = lens.noises(model(), 0), lens.by_style(model(), 0)
+    assert lens.spread(result[-1]).mean() < 0.1 * of_style
+    assert lens.blurred(result[5]) < 0.1 and lens.blurred(result[5]) < lens.blurred(result[0])
+    assert float(lens.spread(result[5]).max()) > 0
 
 
 def test_what_the_scenes_of_truncation_say() -> None:

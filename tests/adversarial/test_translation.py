@@ -104,13 +104,13 @@ def test_both_losses_from_their_definition(paired: bool) -> None:
     model = small(paired=paired, content=3.0, adversarial=0.5).eval()
     c, x = 2 * C - 1, 2 * X - 1
     fake = model.generator(c)
-    seen = [torch.cat([c, y], 1) if paired else y for y in (x, fake)]
-    real, made = (model.discriminator(s) for s in seen)
+    results = [torch.cat([c, y], 1) if paired else y for y in (x, fake)]
+    real, result = (model.discriminator(s) for s in results)
     turns = dict(model.updates(x, c=c))
-    expected = F.softplus(-real).mean() + F.softplus(made).mean()
+    expected = F.softplus(-real).mean() + F.softplus(result).mean()
     torch.testing.assert_close(turns["discriminator"], expected)
     torch.testing.assert_close(
-        turns["generator"], 0.5 * F.softplus(-made).mean() + 3 * (x - fake).abs().mean()
+        turns["generator"], 0.5 * F.softplus(-result).mean() + 3 * (x - fake).abs().mean()
     )
 
 

@@ -43,26 +43,26 @@ def test_smoothed_labels_have_the_best_d_of_the_formula() -> None:
     assert f[value.argmin()].sigmoid().item() == pytest.approx(0.642857, abs=1e-4)
     model.discriminate = lambda x, **given: x[:, 0]
     real, fake = torch.tensor([[0.7, 0.0]]), torch.tensor([[-0.4, 0.0]])
-    told = model.d_loss(real, fake)
+    result = model.d_loss(real, fake)
     wanted = 0.9 * sp(-real[0, 0]) + 0.1 * sp(real[0, 0]) + sp(fake[0, 0])
-    assert float(told) == pytest.approx(float(wanted), abs=1e-6)
+    assert float(result) == pytest.approx(float(wanted), abs=1e-6)
 
 
 def test_noise_reaches_both_batches_of_d() -> None:
     model = made(TrickGAN, instance_noise=0.5)
-    seen: list[Tensor] = []
+    results: list[Tensor] = []
 
     def watched(x: Tensor, **given: Any) -> Tensor:
-        seen.append(x)
+        results.append(x)
         return x[:, 0]
 
     model.discriminate = watched
     model.d_update_loss(torch.zeros(4000, 2), seed())
-    assert float(seen[0].std()) == pytest.approx(0.5, rel=0.05)
+    assert float(results[0].std()) == pytest.approx(0.5, rel=0.05)
     clean = made(TrickGAN)
     with torch.no_grad():
         before = clean.generator(clean.noise(4000, seed()))
-    assert float((seen[1] - before).std()) == pytest.approx(0.5, rel=0.05)
+    assert float((results[1] - before).std()) == pytest.approx(0.5, rel=0.05)
 
 
 def test_history_gives_back_half_of_old_ones() -> None:
@@ -101,8 +101,8 @@ def test_seeking_and_orthogonality_are_added_to_g() -> None:
     z = model.noise(12, seed())
     x = model.generator(z)
     ratio = ((x[:6] - x[6:]).norm(dim=1) / (z[:6] - z[6:]).norm(dim=1)).mean()
-    told = model.g_update_loss(X, seed())
-    assert float((told - plain).detach()) == pytest.approx(float(2 / (ratio.detach() + 1e-5)), rel=1e-4)
+    result = model.g_update_loss(X, seed())
+    assert float((result - plain).detach()) == pytest.approx(float(2 / (ratio.detach() + 1e-5)), rel=1e-4)
     model = made(TrickGAN, orthogonal=0.5)
     w = model.generator[0].weight
     gram = w.T @ w
@@ -180,6 +180,6 @@ def test_each_survives_a_life(kind: type[GAN], tmp_path: Path) -> None:
         (VEEGAN, {"pack": 2}, "pairs"),
     ],
 )
-def test_what_does_not_go_is_said(kind: type[GAN], settings: dict[str, Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_does_not_go_is_said(kind: type[GAN], settings: dict[str, Any], text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         made(kind, **settings)

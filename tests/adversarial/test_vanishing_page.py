@@ -28,10 +28,10 @@ def test_norms_are_those_of_two_gaussians(d: float, sat: float, ns: float) -> No
     d_net = Logistic(-d * d / 2, d).double()  # real examples d to the right: f = d (x − d/2)
     q = (torch.arange(200_000, dtype=torch.float64) + 0.5) / 200_000
     z = 2**0.5 * torch.erfinv(2 * q - 1)[:, None]
-    found = {name: lens.gradient_norm(generator, d_net, loss, z) for name, loss in lens.LOSSES.items()}
-    assert found["saturating"] == pytest.approx(sat, rel=2e-3)
-    assert found["non-saturating"] == pytest.approx(ns, rel=2e-3)
-    assert found["critic"] == pytest.approx(d)  # the slope of f
+    results = {name: lens.gradient_norm(generator, d_net, loss, z) for name, loss in lens.LOSSES.items()}
+    assert results["saturating"] == pytest.approx(sat, rel=2e-3)
+    assert results["non-saturating"] == pytest.approx(ns, rel=2e-3)
+    assert results["critic"] == pytest.approx(d)  # the slope of f
 
 
 def test_noise_makes_the_near_row_of_a_far_one() -> None:

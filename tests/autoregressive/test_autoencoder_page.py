@@ -69,12 +69,12 @@ def test_a_digit_is_copied_for_next_to_nothing() -> None:
     ae, made = weights.load("autoencoder-digits"), weights.load("made-digits")
     for _, picture in drawing.examples(8)[:5]:
         x = drawing.bits(picture)
-        found = lens.on_digit(ae, made, x)
-        assert found.bce == pytest.approx(-float(ae.log_product(x[None])), rel=1e-5, abs=1e-6)
-        assert found.nll == pytest.approx(-float(made.log_prob(x[None])), rel=1e-5)
-        assert found.bce < 5 < found.nll
-        assert ((found.rebuilt > 0.5) == x.bool()).float().mean() > 0.95
-        assert (found.own_made == 0).all() and found.own_ae.median() > 1
+        result = lens.on_digit(ae, made, x)
+        assert result.bce == pytest.approx(-float(ae.log_product(x[None])), rel=1e-5, abs=1e-6)
+        assert result.nll == pytest.approx(-float(made.log_prob(x[None])), rel=1e-5)
+        assert result.bce < 5 < result.nll
+        assert ((result.rebuilt > 0.5) == x.bool()).float().mean() > 0.95
+        assert (result.own_made == 0).all() and result.own_ae.median() > 1
 
 
 def test_the_page_shows_every_step_of_its_race() -> None:
@@ -99,10 +99,10 @@ def test_the_page_shows_every_step_of_its_race() -> None:
 def test_the_page_shows_what_both_say_of_a_digit() -> None:
     page = open_page("autoregressive/autoencoder", show="Your digit", digit="1")
     picture = (dict(drawing.examples(8))["1"] * 15).round() / 15
-    found = lens.on_digit(weights.load("autoencoder-digits"), weights.load("made-digits"),
+    result = lens.on_digit(weights.load("autoencoder-digits"), weights.load("made-digits"),
                           drawing.bits(picture))  # fmt: skip
-    assert metrics(page)["Autoencoder, loss"] == f"{found.bce:.2f} nats"
-    assert metrics(page)["MADE, −log p"] == f"{found.nll:.2f} nats"
+    assert metrics(page)["Autoencoder, loss"] == f"{result.bce:.2f} nats"
+    assert metrics(page)["MADE, −log p"] == f"{result.nll:.2f} nats"
 
 
 def test_the_scenes_say_what_is_so(trained) -> None:

@@ -46,9 +46,9 @@ def test_theory_is_what_the_gradient_says(gated: bool, first: int, kernel: int) 
     for pixel in (5 * 11 + 4, 0, 10, 9 * 11, 120):
         theory = lens.layers_read(lens.Shape(gated, first, kernel, 5, 11), pixel)
         for layers in (0, 1, 2, 5):
-            found = lens.gradient(lens.Shape(gated, first, kernel, layers, 11), pixel)
-            assert torch.equal(found > 0, theory[layers])
-            assert not found.flatten()[pixel:].any()
+            gradient = lens.gradient(lens.Shape(gated, first, kernel, layers, 11), pixel)
+            assert torch.equal(gradient > 0, theory[layers])
+            assert not gradient.flatten()[pixel:].any()
 
 
 @pytest.mark.parametrize("mask", ["A", "B"])
@@ -65,9 +65,9 @@ def test_the_formula_of_reach(mask: str, first: int, kernel: int) -> None:
 
 def test_mask_b_first_reads_itself_and_nothing_later() -> None:
     shape = lens.Shape(layers=3, side=9, first_mask="B")
-    found = lens.gradient(shape, 40).flatten()
-    assert found[40] > 0 and not found[41:].any()
-    assert torch.equal(found.view(9, 9) > 0, lens.layers_read(shape, 40)[-1])
+    result = lens.gradient(shape, 40).flatten()
+    assert result[40] > 0 and not result[41:].any()
+    assert torch.equal(result.view(9, 9) > 0, lens.layers_read(shape, 40)[-1])
 
 
 def test_the_figure_counts_what_it_draws() -> None:
@@ -161,8 +161,8 @@ def test_only_the_gated_model_draws_stripes() -> None:
 def test_the_leaky_model_is_no_density() -> None:
     model = contracts.exact(weights.load(LEAK))  # random weights, the same masks
     x = torch.zeros(1, 25, dtype=torch.float64)
-    found = torch.autograd.functional.jacobian(lambda v: model.logits(v)[0, 12], x)[0]  # type: ignore[operator]
-    assert found[12] != 0 and not found[13:].any()
+    result = torch.autograd.functional.jacobian(lambda v: model.logits(v)[0, 12], x)[0]  # type: ignore[operator]
+    assert result[12] != 0 and not result[13:].any()
 
 
 # --- Page -----------------------------------------------------------------------------------------
@@ -171,11 +171,11 @@ def test_the_leaky_model_is_no_density() -> None:
 @pytest.mark.parametrize(("first", "kernel", "missed"), PUBLISHED)
 def test_page_shows_the_known_counts(first: int, kernel: int, missed: int) -> None:
     page = opened(first=str(first), kernel=str(kernel), layers="30")
-    said = film(page, "layers")["captions"]
-    assert said[30] == f"{missed} of the 406 pixels before (14, 14) are not read."
+    text = film(page, "layers")["captions"]
+    assert text[30] == f"{missed} of the 406 pixels before (14, 14) are not read."
     for layers in (0, 3, 13):
         shape = lens.Shape(first_kernel=first, kernel=kernel, layers=layers)
-        assert said[layers].startswith(f"{int(lens.blind(lens.gradient(shape, 406) > 0, 406).sum())} of")
+        assert text[layers].startswith(f"{int(lens.blind(lens.gradient(shape, 406) > 0, 406).sum())} of")
     assert equation(page).rpartition("=")[2].strip(" $\n") == str(missed)
     sum_ = equation(page).rpartition("=")[0].rpartition("=")[2]
     parts = [int(v) for v in re.findall(r"\d+", sum_)]
@@ -186,7 +186,7 @@ def test_page_shows_the_known_counts(first: int, kernel: int, missed: int) -> No
 
 
 def test_page_shows_the_leak_and_the_cure() -> None:
-    assert all("1 that it must not see" in said for said in film(opened(mask="B"), "layers")["captions"])
+    assert all("1 that it must not see" in text for text in film(opened(mask="B"), "layers")["captions"])
     page = opened(stacks="two stacks", pixel="14,14")
     assert film(page, "layers")["captions"][13].startswith("0 of the 406") and "= 0" in equation(page)
     # a pixel of a larger picture is refused
@@ -216,8 +216,8 @@ def test_page_shows_what_each_model_says_of_the_pixel() -> None:
     ]
     assert numbers(page.latex[0].value) == pytest.approx([*expected, 0], abs=6e-5)
     assert "(2, 0) copies (1, 2)" in captions(page)
-    said = next(c.value for c in page.caption if "equally likely" in c.value)
-    assert numbers(said) == pytest.approx([13 * math.log(2), 25 * math.log(2)], abs=6e-5)
+    text = next(c.value for c in page.caption if "equally likely" in c.value)
+    assert numbers(text) == pytest.approx([13 * math.log(2), 25 * math.log(2)], abs=6e-5)
     page = opened(show="Stripes", pattern="77", cell="4,2")
     assert numbers(page.latex[0].value)[-1] == pytest.approx(math.log(2), abs=6e-5)
     assert "fresh coin" in captions(page)

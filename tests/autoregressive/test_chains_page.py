@@ -56,13 +56,13 @@ def test_a_lookup_is_what_the_training_digits_say() -> None:
 
 
 def test_ladder_falls_with_more_neighbours() -> None:
-    found = lens.ladder(tuple(TEMPLATES["neighbours12"]), shared=False)
-    assert found["none"] > found["left"] > found["left-up"] > found["neighbours4"]
-    assert found["none"] == pytest.approx(24.99, abs=0.3)  # as others measured on another split
+    ladder = lens.ladder(tuple(TEMPLATES["neighbours12"]), shared=False)
+    assert ladder["none"] > ladder["left"] > ladder["left-up"] > ladder["neighbours4"]
+    assert ladder["none"] == pytest.approx(24.99, abs=0.3)  # as others measured on another split
     train, test = neighbours.digits()
     p = (train.double().sum(0) + 0.5) / (len(train) + 1)
     by_hand = -(test * p.log() + (1 - test) * (1 - p).log()).sum(1).mean().item()
-    assert found["none"] == pytest.approx(by_hand, abs=1e-6)
+    assert ladder["none"] == pytest.approx(by_hand, abs=1e-6)
 
 
 def test_typed_matrices() -> None:
@@ -89,9 +89,9 @@ def test_typed_matrices() -> None:
 
 def test_memory_lists_longer_and_longer_histories() -> None:
     transition = torch.tensor(FIVE_STATES, dtype=torch.float64)
-    found = lens.memory(transition, [0, 0, 0, 1, 1], [1, 0, 0, 0])
-    assert list(found) == ["nothing", "1", "11", "111", "2111"]
-    assert found["2111"] == pytest.approx(3 / 4) and found["nothing"] == pytest.approx(15 / 24)
+    memory = lens.memory(transition, [0, 0, 0, 1, 1], [1, 0, 0, 0])
+    assert list(memory) == ["nothing", "1", "11", "111", "2111"]
+    assert memory["2111"] == pytest.approx(3 / 4) and memory["nothing"] == pytest.approx(15 / 24)
     after, rest = lens.distributions(transition, 0, 50)
     assert after.sum().item() == pytest.approx(1) and rest.tolist() == pytest.approx(after.tolist(), abs=0.01)
 
@@ -151,34 +151,34 @@ def test_memory_page_shows_the_known_numbers_and_the_printed_matrix_is_refused()
 @pytest.mark.parametrize(("order", "shared"), [(1, False), (3, True), (8, False)])
 def test_the_table_is_what_the_training_digits_say(order: int, shared: bool) -> None:
     train, _ = neighbours.digits()
-    found = tables.table(weights.load(tables.shipped(order, shared, "digits")))
+    result = tables.table(weights.load(tables.shipped(order, shared, "digits")))
     rows = order + 1 if shared else 64
-    assert found.p.shape == (rows, 2**order) and len(found.contexts) == 2**order
+    assert result.p.shape == (rows, 2**order) and len(result.contexts) == 2**order
     row, pixel = rows - 1, 63
     places = range(order, 64) if shared else [pixel]
     for context in (0, 2**order - 1, 1):
-        bits = [int(b) for b in found.contexts[context]]  # oldest first
+        bits = [int(b) for b in result.contexts[context]]  # oldest first
         after = [train[(train[:, i - order : i] == torch.tensor(bits)).all(1), i] for i in places]
         met, ones = sum(len(a) for a in after), sum(int(a.sum()) for a in after)
-        assert (int(found.met[row, context]), int(found.ones[row, context])) == (met, ones)
-        assert met == 0 or float(found.p[row, context]) == pytest.approx((ones + 0.5) / (met + 1))
-        assert met > 0 or found.p[row, context].isnan()
-    assert found.met[0].tolist() == [len(train)] + [-1] * (2**order - 1)  # nothing comes before pixel 0
-    assert 0 <= found.unmet < 1 and (found.unmet == 0) == bool((found.met != 0).all())
+        assert (int(result.met[row, context]), int(result.ones[row, context])) == (met, ones)
+        assert met == 0 or float(result.p[row, context]) == pytest.approx((ones + 0.5) / (met + 1))
+        assert met > 0 or result.p[row, context].isnan()
+    assert result.met[0].tolist() == [len(train)] + [-1] * (2**order - 1)  # nothing comes before pixel 0
+    assert 0 <= result.unmet < 1 and (result.unmet == 0) == bool((result.met != 0).all())
 
 
 def test_what_is_looked_up_is_what_the_chain_computes() -> None:
     x = neighbours.digits()[1][3]
     for order, shared in ((2, False), (3, True)):
         model = weights.load(tables.shipped(order, shared, "digits"))
-        found, asked = tables.table(model), tables.contexts(model, x)
+        result, asked = tables.table(model), tables.contexts(model, x)
         p = model.conditionals(x[None])[0].flatten()
         for pixel in (0, 1, 30):
-            latex = tables.looked_up(found, pixel, asked[pixel])[1]
+            latex = tables.looked_up(result, pixel, asked[pixel])[1]
             assert numbers(latex)[-1] == pytest.approx(float(p[pixel]), abs=1e-4)
         bits = "".join(str(int(b)) for b in x[30 - order : 30])
-        assert f" after {bits}:" in tables.looked_up(found, 30, asked[30])[0]
-        row = len(found.met) - 1
+        assert f" after {bits}:" in tables.looked_up(result, 30, asked[30])[0]
+        row = len(result.met) - 1
         assert tables.contexts(model, x, (row, 1))[63] == 1 and tables.contexts(model, x, (row, 1))[:1] == [0]
 
 

@@ -53,13 +53,15 @@ def test_sigma_is_a_standard_deviation() -> None:
 
 def test_a_map_is_the_density_of_every_cell() -> None:
     model = random_model(scale=0.25)
-    found = lens.density_map(model, reach=12.0, cells=300)
-    assert found.integral == pytest.approx(1, abs=1e-6)
+    density_map = lens.density_map(model, reach=12.0, cells=300)
+    assert density_map.integral == pytest.approx(1, abs=1e-6)
     x = lens.axis(12.0, 300)
     row, column = 110, 160  # x_2 upwards, x_1 to the right
     expected = model.log_prob(torch.stack([x[column], x[row]])[None]).exp().item()
-    assert found.density[row, column].item() == pytest.approx(expected, abs=1e-12)
-    assert found.coarse(100).mean().item() == pytest.approx(found.density.mean().item(), abs=1e-12)
+    assert density_map.density[row, column].item() == pytest.approx(expected, abs=1e-12)
+    assert density_map.coarse(100).mean().item() == pytest.approx(
+        density_map.density.mean().item(), abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("name", PLANE)
@@ -116,18 +118,18 @@ def test_own_densities_integrate_to_one(shape: str, k: int) -> None:
     if shape == "ring":
         picture[(7.5 + 6 * at.sin()).round().long(), (7.5 + 6 * at.cos()).round().long()] = 1
     picture[8, 2 : 14 if shape == "line" else 3] += shape != "ring"
-    *_, (_, found) = own_points.fit(ink.scattered(picture, 400, 0), k, steps=300)
-    assert lens.integral(found.model) == pytest.approx(1, abs=1e-3)
+    *_, (_, result) = own_points.fit(ink.scattered(picture, 400, 0), k, steps=300)
+    assert lens.integral(result.model) == pytest.approx(1, abs=1e-3)
 
 
 def test_training_on_own_points_lowers_the_cost_and_repeats() -> None:
     x = ink.scattered(dict(ink.examples(20))["two lines"], 300)
     ends = {}
     for components in (1, 4):
-        *shares, (share, found) = own_points.fit(x, components, steps=120)
+        *shares, (share, result) = own_points.fit(x, components, steps=120)
         assert share == 1 and [s for s, _ in shares] == sorted(s for s, _ in shares)
-        assert len(found.losses) == 121 and found.losses[-1] < found.losses[0]
-        ends[components] = lens.nll(found.model, x)
+        assert len(result.losses) == 121 and result.losses[-1] < result.losses[0]
+        ends[components] = lens.nll(result.model, x)
     assert ends[4] < ends[1] - 0.4  # two lines: ln 2 nats at least are to be had
     *_, (_, again) = own_points.fit(x, 4, steps=120)
     assert lens.nll(again.model, x) == ends[4]

@@ -26,20 +26,22 @@ def test_the_known_network() -> None:
     model = lens.network(lens.typed_rows(lens.EXAMPLE), torch.arange(4))
     factors = lens.factors(model, lens.typed_string("0110"))
     assert [f.p for f in factors] == pytest.approx(KNOWN, abs=5e-9)
-    found = lens.distribution(model)
-    assert float(found.p[6]) == pytest.approx(0.0511718127, abs=1e-10)
-    assert math.prod(f.factor for f in factors) == pytest.approx(float(found.p[6]), abs=1e-15)
-    assert math.log(float(found.p[6])) == pytest.approx(-2.9725664, abs=1e-7)
-    assert found.total == pytest.approx(1, abs=1e-12)
-    assert found.entropy == pytest.approx(2.6209354, abs=1e-7)
-    assert found.likeliest == "0011" and float(found.p.max()) == pytest.approx(0.12076528, abs=1e-8)
+    distribution = lens.distribution(model)
+    assert float(distribution.p[6]) == pytest.approx(0.0511718127, abs=1e-10)
+    assert math.prod(f.factor for f in factors) == pytest.approx(float(distribution.p[6]), abs=1e-15)
+    assert math.log(float(distribution.p[6])) == pytest.approx(-2.9725664, abs=1e-7)
+    assert distribution.total == pytest.approx(1, abs=1e-12)
+    assert distribution.entropy == pytest.approx(2.6209354, abs=1e-7)
+    assert distribution.likeliest == "0011" and float(distribution.p.max()) == pytest.approx(
+        0.12076528, abs=1e-8
+    )
 
 
 @pytest.mark.parametrize("order", [[0, 1, 2, 3], [2, 0, 3, 1], [3, 2, 1, 0]])
 def test_every_string_in_any_order(order: list[int]) -> None:
     rows = lens.typed_rows("0.7; -1, 2; 0.5 -3 1; 0 1 -2 0.25")
-    found = lens.distribution(lens.network(rows, torch.tensor(order)))
-    for name, p in zip(found.names, found.p.tolist(), strict=True):
+    distribution = lens.distribution(lens.network(rows, torch.tensor(order)))
+    for name, p in zip(distribution.names, distribution.p.tolist(), strict=True):
         assert p == pytest.approx(by_hand(rows, order, [int(c) for c in name]), abs=1e-12)
 
 
@@ -50,8 +52,8 @@ def test_strings_that_agree_hold_the_product_of_the_factors() -> None:
     assert read.agree.sum(1).tolist() == [8, 4, 2, 1] and bool(read.agree[:, 6].all())
     assert [float(p[mask].sum()) for mask in read.agree] == pytest.approx(read.mass.tolist(), abs=1e-12)
     assert read.ones.isnan().sum(1).tolist() == [3, 2, 1, 0]
-    said = lens.captions(model, x)
-    assert f"{float(p[read.agree[1]].sum()):.5f}" in said[1] and "4 strings" in said[1]
+    captions = lens.captions(model, x)
+    assert f"{float(p[read.agree[1]].sum()):.5f}" in captions[1] and "4 strings" in captions[1]
     factors = {f.variable: f.factor for f in lens.factors(model, x)}
     assert lens.smallest(model, x) == min(factors, key=factors.__getitem__)
     fair = lens.network(lens.typed_rows("0; 0 0; 0 0 0; 0 0 0 0"), torch.arange(4))

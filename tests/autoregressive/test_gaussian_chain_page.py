@@ -16,15 +16,15 @@ opened = partial(open_page, "autoregressive/gaussian_chain")
 def test_the_chain_rule_is_one_normal_distribution() -> None:
     """The chain rule against the multivariate normal of SciPy."""
     x = lens.typed_path("0.3, −0.2 0.5; 1, 0")
-    found = lens.log_density(lens.chain(0.8, 0.6, 5, stationary=True), x)
-    assert found.total == pytest.approx(-4.8591679, abs=1e-7)
-    assert found.joint == pytest.approx(found.total, abs=1e-10)
+    result = lens.log_density(lens.chain(0.8, 0.6, 5, stationary=True), x)
+    assert result.total == pytest.approx(-4.8591679, abs=1e-7)
+    assert result.joint == pytest.approx(result.total, abs=1e-10)
     power = [[0.8 ** abs(t - u) for u in range(5)] for t in range(5)]
-    assert found.joint == pytest.approx(multivariate_normal(cov=power).logpdf(x.numpy()), abs=1e-10)
+    assert result.joint == pytest.approx(multivariate_normal(cov=power).logpdf(x.numpy()), abs=1e-10)
     by_hand = [norm.logpdf(0.3), *(norm.logpdf(b, 0.8 * a, 0.6) for a, b in itertools.pairwise(x.tolist()))]
-    assert found.terms.tolist() == pytest.approx(by_hand, abs=1e-12)
-    assert found.means.tolist() == pytest.approx([0, 0.24, -0.16, 0.4, 0.8])
-    assert found.spreads.tolist() == pytest.approx([1, 0.6, 0.6, 0.6, 0.6])
+    assert result.terms.tolist() == pytest.approx(by_hand, abs=1e-12)
+    assert result.means.tolist() == pytest.approx([0, 0.24, -0.16, 0.4, 0.8])
+    assert result.spreads.tolist() == pytest.approx([1, 0.6, 0.6, 0.6, 0.6])
 
 
 @pytest.mark.parametrize("slope", [-0.8, 0.0, 0.95])
@@ -52,24 +52,24 @@ def test_no_stationary_distribution_of_a_walk() -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")])
-def test_a_path_that_is_none_is_refused(text: str, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_a_path_that_is_none_is_refused(text: str, texts: str) -> None:
+    with pytest.raises(ValueError, match=texts):
         lens.typed_path(text)
 
 
 def test_the_coin_walk_against_every_way() -> None:
     """1, 4, 6, 4, 1 sixteenths: by listing all walks, and in the draws."""
-    found = walks.coin_walk(4, 20_000, seed=0)
+    result = walks.coin_walk(4, 20_000, seed=0)
     ends = [sum(way) for way in itertools.product([-1, 1], repeat=4)]
-    assert found.places.tolist() == [-4, -2, 0, 2, 4]
-    assert found.ways == [ends.count(place) for place in (-4, -2, 0, 2, 4)] == [1, 4, 6, 4, 1]
-    assert found.distribution.tolist() == [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]
-    assert (found.frequencies - found.distribution).abs().max() < 4 * (0.25 / 20_000) ** 0.5
-    assert found.frequencies.sum().item() == pytest.approx(1)
-    last = found.paths[:, -1]
-    assert found.frequencies[4].item() == pytest.approx((last == 4).double().mean().item())
-    assert (found.paths.diff().abs() == 1).all() and (found.paths[:, 0] == 0).all()
-    assert found.variance == pytest.approx((last.double() ** 2).mean().item()) == pytest.approx(4, rel=0.1)
+    assert result.places.tolist() == [-4, -2, 0, 2, 4]
+    assert result.ways == [ends.count(place) for place in (-4, -2, 0, 2, 4)] == [1, 4, 6, 4, 1]
+    assert result.distribution.tolist() == [1 / 16, 4 / 16, 6 / 16, 4 / 16, 1 / 16]
+    assert (result.frequencies - result.distribution).abs().max() < 4 * (0.25 / 20_000) ** 0.5
+    assert result.frequencies.sum().item() == pytest.approx(1)
+    last = result.paths[:, -1]
+    assert result.frequencies[4].item() == pytest.approx((last == 4).double().mean().item())
+    assert (result.paths.diff().abs() == 1).all() and (result.paths[:, 0] == 0).all()
+    assert result.variance == pytest.approx((last.double() ** 2).mean().item()) == pytest.approx(4, rel=0.1)
 
 
 def test_the_gaussian_walk_spreads_as_the_coins_does() -> None:
@@ -102,14 +102,14 @@ def test_the_page_shows_how_a_random_walk_spreads() -> None:
 
 @pytest.mark.parametrize("slope", [-1.1, -1.0, -0.5, 0.0, 0.3, 1.0, 1.1])
 def test_the_sentence_on_links_is_what_the_covariance_does(slope: float) -> None:
-    said = lens.links(slope)
+    links = lens.links(slope)
     row = lens.chain(slope, 0.7, 6, stationary=False).moments()[1][1, 1:]
-    assert ("all values are correlated" in said) == bool((row.abs() > 1e-12).all())
+    assert ("all values are correlated" in links) == bool((row.abs() > 1e-12).all())
     if slope:
         factor = (row[1:] / row[:-1]).tolist()
         assert factor == pytest.approx([slope] * 4)
-        assert ("shrinks" in said, "grows" in said) == (abs(slope) < 1, abs(slope) > 1)
-        assert (f"{abs(slope):g} and changes sign" in said) == (slope < 0 and abs(slope) != 1)
+        assert ("shrinks" in links, "grows" in links) == (abs(slope) < 1, abs(slope) > 1)
+        assert (f"{abs(slope):g} and changes sign" in links) == (slope < 0 and abs(slope) != 1)
 
 
 def test_no_memory_is_not_called_correlated() -> None:
@@ -132,8 +132,8 @@ def test_the_film_of_a_path_shows_it_as_far_as_it_has_come() -> None:
 def test_the_page_shows_the_coins_distribution() -> None:
     page = opened(show="±1 walk")
     bar = film(page, "steps")
-    found = walks.coin_walk(4, 4000, 0)
-    assert (bar["at"], bar["names"][3]) == (3, "4") and f"{found.variance:.3f}" in bar["equations"][3]
+    result = walks.coin_walk(4, 4000, 0)
+    assert (bar["at"], bar["names"][3]) == (3, "4") and f"{result.variance:.3f}" in bar["equations"][3]
     _, arrays = figure(page, "places")
     assert arrays["data.0.y"][3][36:45].tolist() == pytest.approx(
         [v / 16 for v in (1, 0, 4, 0, 6, 0, 4, 0, 1)]

@@ -38,12 +38,12 @@ def test_imputation_is_the_conditional_of_the_joint_by_enumeration(half: str) ->
     gone = torch.zeros(9, dtype=torch.bool)
     gone[lens.removed(half, 3)] = True
     x = (torch.rand(5, 9, generator=torch.Generator().manual_seed(0)) < 0.5).double()
-    found = lens.imputation(model, x, gone)
+    imputation = lens.imputation(model, x, gone)
     order = lens.observed_first(~gone, model.component_order(0))
     everything = contracts.configurations((9,)).double()
     p = model.log_prob(everything, order=order).exp()
-    assert found is not None
-    for picture, cost in zip(x, found, strict=True):
+    assert imputation is not None
+    for picture, cost in zip(x, imputation, strict=True):
         same = (everything[:, ~gone] == picture[~gone]).all(1)
         it = (everything == picture).all(1)
         assert cost.item() == pytest.approx(-math.log(p[it].item() / p[same].sum().item()), abs=1e-10)
@@ -66,8 +66,8 @@ def test_independent_pixels_learn_nothing_from_what_is_kept() -> None:
     gone = lens.removed("right", 8)
     by_hand = -torch.where(test == 1, p.log(), (1 - p).log())[:, gone].sum(1)
     alone = neighbours.counted(tuple(bayesnet.TEMPLATES["none"]), shared=False)
-    found = lens.without_neighbours(alone, test, gone)
-    torch.testing.assert_close(found.double(), by_hand, rtol=0, atol=1e-3)
+    without_neighbours = lens.without_neighbours(alone, test, gone)
+    torch.testing.assert_close(without_neighbours.double(), by_hand, rtol=0, atol=1e-3)
 
 
 def test_test_digits_fill_in_as_measured() -> None:
@@ -78,12 +78,12 @@ def test_test_digits_fill_in_as_measured() -> None:
     cost = {}
     for half in lens.HALVES:
         gone = lens.removed(half, 8)
-        found = {
+        results = {
             "alone": lens.without_neighbours(alone, x, gone),
             "fresh": lens.imputation(fresh, x, gone),
             "raster": lens.imputation(raster, x, gone),
         }
-        cost[half] = lens.summary(found)
+        cost[half] = lens.summary(results)
         assert cost[half]["fresh"] < cost[half]["alone"] - 1  # what is kept tells nats
         assert (cost[half]["raster"] is None) == (half != "lower")
     # one order learned by heart beats all orders at once, where it can do it at all
@@ -121,12 +121,12 @@ def test_regressions_against_scikit_learn() -> None:
     generator = torch.Generator().manual_seed(0)
     x = torch.randn(3, 40, 4, generator=generator, dtype=torch.float64)
     y = (torch.rand(3, 40, generator=generator) < 0.4).double()
-    found = restricted.logistic(x, y)
+    result = restricted.logistic(x, y)
     for s in range(3):
         peer = LogisticRegression(C=1e10, tol=1e-10, max_iter=2000).fit(x[s].numpy(), y[s].numpy())
         p = torch.from_numpy(peer.predict_proba(x[s].numpy())[:, 1])
         loss = -(y[s] * p.log() + (1 - y[s]) * (1 - p).log()).mean()
-        assert found[s].item() == pytest.approx(loss.item(), abs=1e-6)
+        assert result[s].item() == pytest.approx(loss.item(), abs=1e-6)
 
 
 # --- The page -------------------------------------------------------------------------------------

@@ -157,19 +157,19 @@ def test_terms_of_a_model_with_classes_are_those_of_the_mixture():
     )
     model.requires_grad_(False)
     x = torch.tensor([1.0, 0, 1, 1, 0, 1]).double()
-    found = costs.terms(model, x)
-    assert float(found.sum()) == pytest.approx(model.log_prob(x[None]).item(), abs=1e-12)
+    result = costs.terms(model, x)
+    assert float(result.sum()) == pytest.approx(model.log_prob(x[None]).item(), abs=1e-12)
     ends = contracts.configurations((3,)).double()
     beginning = model.log_prob(torch.cat([x[:3].expand(8, 3), ends], 1)).logsumexp(0)
-    assert float(found[:3].sum()) == pytest.approx(float(beginning), abs=1e-12)
+    assert float(result[:3].sum()) == pytest.approx(float(beginning), abs=1e-12)
     given = costs.terms(model, x, y=1)
     assert float(given.sum()) == pytest.approx(model.log_prob(x[None], y=1).item(), abs=1e-12)
     expected = torch.stack([model.log_prob(x[None], y=y) for y in range(3)]).softmax(0)[:, 0]
     torch.testing.assert_close(inspector.posterior(model, x), expected, rtol=0, atol=1e-12)
-    seen, whole = drawing.completion_score(
+    results, whole = drawing.completion_score(
         model, x.view(2, 3), torch.where(torch.arange(6) < 3, x, torch.nan), model.order
     )
-    assert (seen, whole) == pytest.approx((float(beginning), float(found.sum())), abs=1e-12)
+    assert (results, whole) == pytest.approx((float(beginning), float(result.sum())), abs=1e-12)
 
 
 def test_levels_of_a_picture_and_sharpened_distributions():
@@ -191,13 +191,13 @@ def test_levels_of_a_picture_and_sharpened_distributions():
 
 
 def test_averaged_conditionals_are_no_density():
-    found = orders.averages(torch.tensor([0.18, 0.02, 0.08, 0.72], dtype=torch.float64))
-    totals = found.totals()
+    result = orders.averages(torch.tensor([0.18, 0.02, 0.08, 0.72], dtype=torch.float64))
+    totals = result.totals()
     assert totals["averaged probabilities"] == pytest.approx(1.1330561, abs=1e-7)
     assert totals["averaged logits"] == pytest.approx(1.1670597, abs=1e-7)
     assert totals["mixture of joints"] == pytest.approx(1, abs=1e-12)
     expected = torch.tensor([0.18, 0.02, 0.08, 0.72]).double()
-    torch.testing.assert_close(found.mixture, expected, rtol=0, atol=1e-7)
+    torch.testing.assert_close(result.mixture, expected, rtol=0, atol=1e-7)
     independent = orders.averages(torch.tensor([0.36, 0.24, 0.24, 0.16], dtype=torch.float64)).totals()
     assert independent["averaged probabilities"] == pytest.approx(1, abs=1e-12)
     with pytest.raises(ValueError, match="positive"):
@@ -207,12 +207,12 @@ def test_averaged_conditionals_are_no_density():
 def test_mixture_is_log_mean_exp_and_never_above_the_mean():
     model = contracts.exact(MADE(event_shape=(6,), hidden=[8], num_orders=0))
     x = contracts.configurations((6,)).double()
-    found = orders.under_many_orders(model, x, count=5, seed=2)
-    each = torch.stack([model.log_prob(x, order=order) for order in found.orders])
-    torch.testing.assert_close(found.mixed.exp(), each.exp().mean(0), rtol=0, atol=1e-12)
-    assert found.mixed.exp().sum().item() == pytest.approx(1, abs=1e-12)
-    assert found.ensemble < found.mean
-    assert len({tuple(order.tolist()) for order in found.orders}) == 5
+    result = orders.under_many_orders(model, x, count=5, seed=2)
+    each = torch.stack([model.log_prob(x, order=order) for order in result.orders])
+    torch.testing.assert_close(result.mixed.exp(), each.exp().mean(0), rtol=0, atol=1e-12)
+    assert result.mixed.exp().sum().item() == pytest.approx(1, abs=1e-12)
+    assert result.ensemble < result.mean
+    assert len({tuple(order.tolist()) for order in result.orders}) == 5
     one = orders.under_many_orders(model, x, count=1)
     assert one.ensemble == pytest.approx(one.mean, abs=1e-12)
 
@@ -290,7 +290,7 @@ def test_a_class_is_chosen_and_drawn():
     )
     trace = model.sample_trace(generator=contracts.seeded(3), y=7)
     turned = film(page)
-    assert turned["at"] == 63 and all(said.endswith("Class 7.") for said in turned["captions"])
+    assert turned["at"] == 63 and all(text.endswith("Class 7.") for text in turned["captions"])
     assert spoken(turned["equations"][63])[-1] == pytest.approx(trace[-1].values["log_prob"], abs=6e-3)
 
 
@@ -300,8 +300,8 @@ def test_running_state_numbers():
     by_hand = (model.start[11] + x[:40] @ model.weight[:40, 0, 11]).item()
     turned = film(page, "pixels")
     assert turned["at"] == 40
-    said = [float(v) for v in re.findall(r"-?\d+\.\d+", turned["captions"][40])]
-    assert said == pytest.approx([by_hand, by_hand], abs=1e-4)
+    texts = [float(v) for v in re.findall(r"-?\d+\.\d+", turned["captions"][40])]
+    assert texts == pytest.approx([by_hand, by_hand], abs=1e-4)
     largest = float(turned["captions"][40].split()[-1].rstrip("."))
     assert 0 <= largest < 1e-4
     before, column, after = spoken(turned["equations"][40])
@@ -361,8 +361,8 @@ def test_two_models_are_compared_on_the_same_picture():
 def test_ensemble_numbers():
     page = open_page("autoregressive/orders", s="6", seed="3")
     model, x = weights.load("made-digits-orders"), first_digit()[None]
-    found = orders.under_many_orders(model, x, 6, 3)
-    each = torch.stack([model.log_prob(x, order=o) for o in found.orders]).double()
+    result = orders.under_many_orders(model, x, 6, 3)
+    each = torch.stack([model.log_prob(x, order=o) for o in result.orders]).double()
     mixed = -(each.exp().mean().log()).item()
     shown = metrics(page)
     assert float(shown["Mixture of joints"].split()[0]) == pytest.approx(mixed, abs=6e-3)
@@ -387,8 +387,8 @@ def test_the_order_itself_is_drawn():
     assert orders.scans(3)[8].tolist() == [0, 1, 2, 5, 4, 3, 6, 7, 8]
     assert orders.scans(3)[5].tolist() == [2, 5, 8, 1, 4, 7, 0, 3, 6]  # columns from the top right
     hole = torch.tensor([True, False, True, False])
-    seen = orders.visits(torch.tensor([0, 2, 3, 1]), hole)
-    assert seen[~hole].tolist() == [2, 1] and seen[hole].isnan().all()
+    result = orders.visits(torch.tensor([0, 2, 3, 1]), hole)
+    assert result[~hole].tolist() == [2, 1] and result[hole].isnan().all()
 
 
 def test_averaging_numbers():
@@ -445,17 +445,17 @@ def test_on_mnist_the_mixture_beats_its_average_member(real_data):
 def test_three_colours_of_a_pixel_are_read_one_after_the_other() -> None:
     model = weights.load(colour_lens.MODEL).requires_grad_(False)
     x = colour_lens.shape("disc", "orange", "blue", 8)
-    found = colour_lens.read(model, x)
-    assert found.total == pytest.approx(-float(model.log_prob(x[None])), abs=1e-3)
-    assert found.p.shape == (3, 64, 4) and torch.allclose(found.p.sum(-1), torch.ones(3, 64))
-    assert float(found.p[1, 10, 2]) == pytest.approx(float((-found.cost[1, 10]).exp()))  # orange: green 2
-    red, green, blue = found.cost[:, 10].tolist()  # where the disc begins, as the scene says
+    result = colour_lens.read(model, x)
+    assert result.total == pytest.approx(-float(model.log_prob(x[None])), abs=1e-3)
+    assert result.p.shape == (3, 64, 4) and torch.allclose(result.p.sum(-1), torch.ones(3, 64))
+    assert float(result.p[1, 10, 2]) == pytest.approx(float((-result.cost[1, 10]).exp()))  # orange: green 2
+    red, green, blue = result.cost[:, 10].tolist()  # where the disc begins, as the scene says
     assert red > green > 1 and blue < 0.01
     table = colour_lens.inside(model, x, 18)
     assert (table.triu() == 0).all() and (table.tril(-1) > 0).sum() == 3
-    caption, latex = found.words(10)
+    caption, latex = result.words(10)
     assert "red 3, green 2, blue 0" in caption
-    assert numbers(latex)[-1] == pytest.approx(float((-found.pixel_cost[10]).exp()), abs=6e-5)
+    assert numbers(latex)[-1] == pytest.approx(float((-result.pixel_cost[10]).exp()), abs=6e-5)
 
 
 def test_coloured_pictures_are_completed_from_what_comes_before() -> None:
@@ -464,8 +464,8 @@ def test_coloured_pictures_are_completed_from_what_comes_before() -> None:
     drawn = colour_lens.completions(model, x, 40, 3, 0).view(3, 3, 64)
     assert (drawn[:, :, :40] == x.view(3, 64)[:, :40]).all()
     assert (drawn[:, :, 40:] == drawn.round()[:, :, 40:]).all() and drawn.max() <= 3
-    seen = colour_lens.before(x, 40).view(3, 64)
-    assert seen[:, 40:].isnan().all() and not seen[:, :40].isnan().any()
+    result = colour_lens.before(x, 40).view(3, 64)
+    assert result[:, 40:].isnan().all() and not result[:, :40].isnan().any()
     nothing = colour_lens.shape("cross", "red", "red", 8).view(3, 64)
     assert (nothing == nothing[:, :1]).all()
 
@@ -473,9 +473,9 @@ def test_coloured_pictures_are_completed_from_what_comes_before() -> None:
 def test_the_page_of_colours() -> None:
     page = open_page("autoregressive/inspector", show="Colours", kind="disc", colour=10)
     model = weights.load(colour_lens.MODEL)
-    found = colour_lens.read(model, colour_lens.shape("disc", "orange", "blue", 8))
-    assert metrics(page)["−log p(x)"] == f"{found.total:.2f} nats"
+    result = colour_lens.read(model, colour_lens.shape("disc", "orange", "blue", 8))
+    assert metrics(page)["−log p(x)"] == f"{result.total:.2f} nats"
     for c, name in enumerate(colour_lens.COLOURS):
         shown = torch.from_numpy(figure(page, name)[1]["data.0.y"].copy())
-        torch.testing.assert_close(shown, found.p[c].detach(), rtol=0, atol=1e-6)
-    assert film(page, "colour")["captions"][10] == found.words(10)[0]
+        torch.testing.assert_close(shown, result.p[c].detach(), rtol=0, atol=1e-6)
+    assert film(page, "colour")["captions"][10] == result.words(10)[0]

@@ -723,8 +723,8 @@ def test_bad_input_is_named():
         MADE(event_shape=(4,), num_masks=3)
     with pytest.raises(ValueError, match="hidden"):
         MADE(event_shape=(4,), hidden=[])
-    for degrees, said in (([[1, 2]], "each unit"), ([[1, 2, 4]], "below 4"), ([[0, 1, 2]], "at least 1")):
-        with pytest.raises(ValueError, match=said):
+    for degrees, text in (([[1, 2]], "each unit"), ([[1, 2, 4]], "below 4"), ([[0, 1, 2]], "at least 1")):
+        with pytest.raises(ValueError, match=text):
             MADE(event_shape=(4,), hidden=[3], degrees=degrees)
     with pytest.raises(ValueError, match="temperature"):
         model.sample(1, temperature=-1.0)

@@ -107,12 +107,12 @@ def test_completion_score_is_a_difference_of_likelihoods():
     given = drawing.keep(picture, "top quarter")  # no whole row: nothing is given
     assert given.isnan().all()
     given = torch.cat([(picture.flatten()[:4] > 0.5).float(), torch.full((5,), math.nan)])
-    seen, whole = drawing.completion_score(model, picture, given, model.order)
+    result, whole = drawing.completion_score(model, picture, given, model.order)
     x = lens.all_strings(9)
     p = model.log_prob(x).exp()
     bits = (picture.flatten() > 0.5).double()
     assert whole == pytest.approx(model.log_prob(bits[None]).item(), abs=1e-10)
-    assert seen == pytest.approx(p[(x[:, :4] == bits[:4]).all(-1)].sum().log().item(), abs=1e-10)
+    assert result == pytest.approx(p[(x[:, :4] == bits[:4]).all(-1)].sum().log().item(), abs=1e-10)
 
 
 def test_a_drawing_cut_at_any_step_agrees_with_its_trace():
@@ -183,11 +183,11 @@ def test_mask_numbers(parameters, arguments):
     shown = metrics(page)
     assert shown[f"Σ p over {2**n} strings"] == "1.000000"
     # chain rule by hand, one conditional at a time from a full pass over what is already known
-    log_p, seen = 0.0, torch.zeros(1, n).double()
+    log_p, result = 0.0, torch.zeros(1, n).double()
     for i in wiring.order.tolist():
-        logit = model(seen, model.masks())[0, i].item()
+        logit = model(result, model.masks())[0, i].item()
         log_p += math.log(1 / (1 + math.exp(-logit if x[i] else logit)))
-        seen[0, i] = x[i]
+        result[0, i] = x[i]
     assert float(shown["log p(x)"].removesuffix(" nats")) == pytest.approx(log_p, abs=1e-4)
     missing = sum(
         wiring.paths[i, j] == 0

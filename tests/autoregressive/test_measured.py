@@ -21,9 +21,9 @@ shipped = {path.parent.name for path in ZOO.glob("*/card.json")}
 
 
 def card(name: str) -> dict[str, Any]:
-    found = find(name).card
-    assert found is not None, name
-    return found
+    result = find(name).card
+    assert result is not None, name
+    return result
 
 
 def test_nll(name: str) -> float:
@@ -73,10 +73,10 @@ def pools(digits: Tensor) -> dict[str, tuple[Tensor, float, Tensor]]:
 def test_a_pool_reaches_the_earlier_numbers(name: str, pools: dict[str, Any]) -> None:
     own, mixture, _ = pools[name]
     (mean, ensemble, best, _), measured = POOLS[name]
-    found = (float(own.mean()), mixture, float(own.min()))
-    assert found == pytest.approx(measured, abs=0.02)
+    result = (float(own.mean()), mixture, float(own.min()))
+    assert result == pytest.approx(measured, abs=0.02)
     # at most what was measured earlier, within the spread over seeds
-    assert all(a <= b + 0.15 for a, b in zip(found, (mean, ensemble, best), strict=True))
+    assert all(a <= b + 0.15 for a, b in zip(result, (mean, ensemble, best), strict=True))
     assert mixture == pytest.approx(test_nll(name), abs=1e-3)
     assert mixture < own.min()  # the mixture beats every member, not only their mean (Jensen)
 
@@ -238,8 +238,8 @@ def test_a_chain_of_memory_two_reaches_the_entropy_of_signals_and_one_of_memory_
     assert test_nll("gaussianchain2-signals") == pytest.approx(data.least_nll, abs=4 * error)
     # memory 1: each of 62 steps leaves 1 - ρ² in the place of s²; exactly so much is lost on average
     lost = 31 * math.log((1 - rho**2) / data.scale**2)
-    found = test_nll("gaussianchain-signals") - test_nll("gaussianchain2-signals")
-    assert lost == pytest.approx(67.13, abs=0.01) and found == pytest.approx(lost, abs=0.5)
+    result = test_nll("gaussianchain-signals") - test_nll("gaussianchain2-signals")
+    assert lost == pytest.approx(67.13, abs=0.01) and result == pytest.approx(lost, abs=0.5)
 
 
 def test_rnade_bends_with_the_sine() -> None:

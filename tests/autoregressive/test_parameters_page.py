@@ -116,18 +116,18 @@ def test_slopes_are_exponents() -> None:
 
 
 def test_sampling_takes_longer_than_scoring_and_full_passes_longest() -> None:
-    *_, (share, found) = asymmetry.measure([8, 16], hidden=64, batch=8)
-    assert share == 1 and len(found) == 2 * len(asymmetry.MODELS)
-    by_name = {t.model: t for t in found if t.n == 256}
+    *_, (share, result) = asymmetry.measure([8, 16], hidden=64, batch=8)
+    assert share == 1 and len(result) == 2 * len(asymmetry.MODELS)
+    by_name = {t.model: t for t in result if t.n == 256}
     assert all(t.sample > 2 * t.log_prob for t in by_name.values())
     assert by_name[asymmetry.PASSES].counts.sample == 256 * by_name["MADE"].counts.one_pass
-    rows = asymmetry.table(found)
+    rows = asymmetry.table(result)
     at = rows["model"].index("MADE")
-    times = [next(t for t in found if (t.model, t.n) == ("MADE", n)) for n in (64, 256)]
+    times = [next(t for t in result if (t.model, t.n) == ("MADE", n)) for n in (64, 256)]
     exponent = math.log(times[1].sample / times[0].sample) / math.log(4)
     assert float(rows["slope, sample"][at]) == pytest.approx(exponent, abs=0.006)
-    assert asymmetry.lines(found, "sample")["MADE"] == ([64, 256], [1000 * t.sample for t in times])
-    assert asymmetry.count_table(found)["n"] == [256] * 5
+    assert asymmetry.lines(result, "sample")["MADE"] == ([64, 256], [1000 * t.sample for t in times])
+    assert asymmetry.count_table(result)["n"] == [256] * 5
 
 
 def test_draws_by_full_passes_are_those_of_the_running_state() -> None:
@@ -221,8 +221,8 @@ def test_the_race_shows_cards_and_the_best_within_the_budget() -> None:
 
 
 def test_the_cheapest_within_a_budget_comes_first() -> None:
-    found = [race.Racer("a", 10, 3.0, 1, 1), race.Racer("b", 20, 1.0, 1, 1), race.Racer("c", 30, 0.5, 1, 1)]
-    assert [r.name for r in race.within(found, 20)] == ["b", "a"]
+    results = [race.Racer("a", 10, 3.0, 1, 1), race.Racer("b", 20, 1.0, 1, 1), race.Racer("c", 30, 0.5, 1, 1)]
+    assert [r.name for r in race.within(results, 20)] == ["b", "a"]
 
 
 def test_the_time_view_promises_before_it_measures() -> None:

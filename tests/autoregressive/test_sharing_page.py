@@ -45,15 +45,15 @@ def test_the_cards_are_of_three_seeds_and_of_their_size(name: str) -> None:
 
 
 def test_sharing_wins_and_few_digits_open_the_gap() -> None:
-    found = [
+    results = [
         lens.shipped(name, size, weights.load(experiment), weights.read_card(ZOO / experiment))
         for name, by_size in lens.SHIPPED.items()
         for size, experiment in by_size.items()
     ]
-    gaps, spread = lens.gaps(found), max(f.std for f in found)
+    gaps, spread = lens.gaps(results), max(f.std for f in results)
     assert gaps[100] > 3 * spread and gaps[1297] > 3 * spread and gaps[400] > -spread  # at 400 it is even
     for name in lens.MODELS:
-        few, some, many = (f.test - f.train for f in found if f.name == name)
+        few, some, many = (f.test - f.train for f in results if f.name == name)
         assert few > some > many > 0
 
 
@@ -102,9 +102,9 @@ def test_the_page_shows_the_cards() -> None:
 def test_the_columns_of_nade_are_those_of_every_pixel() -> None:
     nade, untied = (weights.load(lens.SHIPPED[name][100]) for name in ("NADE", "untied"))
     for model in (nade, untied):
-        found = lens.columns(model, 5)
-        assert found.shape == (64, 5, 64)
-        known = ~found.isnan()
+        columns = lens.columns(model, 5)
+        assert columns.shape == (64, 5, 64)
+        known = ~columns.isnan()
         assert torch.equal(known[:, 0], torch.ones(64, 64, dtype=torch.bool).tril(-1))
     own, shared = lens.columns(untied, 5), lens.columns(nade, 5)
     assert torch.equal(shared[20, :, :20], shared[63, :, :20])

@@ -145,8 +145,8 @@ def test_a_joint_table_of_three_values_has_the_conditionals_of_its_sums() -> Non
     a, b, c = every.unbind(1)
     last, first, whole = p.sum((0, 1))[c], p.sum(1)[a, c], p[a, b, c]
     expected = torch.stack([(first / last).log(), (whole / first).log(), last.log()], 1)
-    found = model.log_conditionals(every.double(), order)
-    torch.testing.assert_close(found, expected, rtol=0, atol=1e-12)
+    result = model.log_conditionals(every.double(), order)
+    torch.testing.assert_close(result, expected, rtol=0, atol=1e-12)
     trace = contracts.trace_replays(
         lambda seed: model.sample_trace(order=order, generator=contracts.seeded(seed))
     )
@@ -299,8 +299,8 @@ def test_least_squares_finds_the_chain_and_samples_follow_it() -> None:
     truth.put(0.7, 0.4, first_variance=2.0, shift=0.3)
     x = truth.sample(5000, generator=contracts.seeded(0))
     model = fitted(GaussianChain(event_shape=(20,)), x)
-    found = [float(v) for v in (model.slopes, model.shift, model.variance, model.first_variance)]
-    assert found == pytest.approx([0.7, 0.3, 0.16, 2.0], rel=0.06)
+    results = [float(v) for v in (model.slopes, model.shift, model.variance, model.first_variance)]
+    assert results == pytest.approx([0.7, 0.3, 0.16, 2.0], rel=0.06)
     flat = torch.linalg.lstsq(
         torch.stack([x[:, :-1].flatten(), torch.ones(5000 * 19)], 1), x[:, 1:].reshape(-1, 1)
     ).solution

@@ -57,9 +57,9 @@ def test_games_bench_judges_generators_of_mnist_beside_test_digits(real_data) ->
     from lab.bench import games
 
     real_data("MNIST")
-    floor, *made = games.judged(200, games.JUDGED[:3])
-    assert len(made) == 3 and "progressive-mnist" in made[1].case and "steps 10, eta 0" in made[2].case
-    for row in (floor, *made):
+    floor, *result = games.judged(200, games.JUDGED[:3])
+    assert len(result) == 3 and "progressive-mnist" in result[1].case and "steps 10, eta 0" in result[2].case
+    for row in (floor, *result):
         assert 0.3 < row.ours < floor.ours + 0.1 <= 1.1
         assert row.unit == "precision" and "recall 0." in row.note and "FD of cnn-mnist" in row.note
 
@@ -72,9 +72,13 @@ def test_games_on_mnist_have_a_row_for_every_case(real_data) -> None:
     rows = mnist_games.measure(quick=True)
     names = [row.case.partition(":")[0] for row in rows]
     assert {name: names.count(name) for name in names} == {"recipe, mnist": 3, "classes": 2, "enlarged": 3}
-    told = {row.case: row for row in rows}
-    assert told["enlarged: bicubic"].ours < told["enlarged: game"].ours < told["enlarged: squared error"].ours
-    assert all(0 <= told[f"classes: {c}"].ours < 0.5 for c in mnist_games.CONDITIONS)  # after one batch
+    results = {row.case: row for row in rows}
+    assert (
+        results["enlarged: bicubic"].ours
+        < results["enlarged: game"].ours
+        < results["enlarged: squared error"].ours
+    )
+    assert all(0 <= results[f"classes: {c}"].ours < 0.5 for c in mnist_games.CONDITIONS)  # after one batch
     x = torch.zeros(4, 1, 2, 2)
     x[1], x[3] = 1.0, 0.5
     assert mnist_games.unlike(x, torch.tensor([0, 0, 1, 1])) == pytest.approx(1.5)
@@ -91,8 +95,8 @@ def test_variational_bench_has_a_row_for_every_case() -> None:
         "two modes": 2,
     }  # fmt: skip
     assert all(math.isfinite(row.ours) and "seeds" in row.note for row in rows)
-    told = {row.case: row.ours for row in rows}
-    assert told["noise: vae-digits, mean"] < min(1, told["noise: vae-digits, with the decoder's noise"])
+    results = {row.case: row.ours for row in rows}
+    assert results["noise: vae-digits, mean"] < min(1, results["noise: vae-digits, with the decoder's noise"])
     flat = torch.ones(3, 1, 8, 8)
     board = (torch.arange(8)[:, None] + torch.arange(8)) % 2 * 2.0 - 1
     assert variational.high_frequency(flat) == pytest.approx(0.0, abs=1e-12)
@@ -104,9 +108,9 @@ def test_annealing_finds_both_modes_and_direct_training_one() -> None:
     """FL-X17, of ten seeds: sixteen planar layers."""
     from lab.bench import variational
 
-    told = {row.case: row for row in variational.two_modes(False)}
-    assert int(told["two modes: annealed"].note.split("steps; ")[1].split()[0]) >= 8
-    direct = told["two modes: directly"]
+    results = {row.case: row for row in variational.two_modes(False)}
+    assert int(results["two modes: annealed"].note.split("steps; ")[1].split()[0]) >= 8
+    direct = results["two modes: directly"]
     assert "; 0 of 10 keep both modes" in direct.note and direct.ours == pytest.approx(math.log(2), abs=0.05)
 
 
@@ -222,17 +226,17 @@ def test_parts_bench_leaves_out_what_it_says() -> None:
     ]  # fmt: skip
     assert all(0 < row.ours < 2 and "FD of cnn-digits" in row.note for row in rows) and floor.ours > 0
     x, t = torch.randn(2, 1, 8, 8, generator=torch.Generator().manual_seed(0)), torch.tensor([5, 900])
-    said = {}
+    texts = {}
     for part in parts.PARTS:
         torch.manual_seed(0)
         model = parts.built(part)
         torch.nn.init.normal_(model.net.unet.last.weight, std=0.1)  # type: ignore[union-attr, arg-type]
         with torch.no_grad():
-            said[part] = model.net(x, t)
+            texts[part] = model.net(x, t)
         assert any(m for m in model.net.unet.modules() if "Attention" in type(m).__name__) == (  # type: ignore[union-attr]
             part != "no attention"
         )
-    assert len({float(one.sum()) for one in said.values()}) == 3
+    assert len({float(one.sum()) for one in texts.values()}) == 3
     h = torch.ones(1)
     assert not parts.no_skip("skip 0", h).any() and parts.no_skip("down 1", h) is h
 
@@ -276,8 +280,8 @@ def test_densities_bench_knows_the_gaussian_and_the_entropy() -> None:
 def test_mnist_bench_says_how_far_samples_of_one_class_lie_apart() -> None:
     from lab.bench import mnist_diffusion
 
-    found = torch.tensor([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0], [1.0, 1.0], [9.0, 9.0]])
-    assert mnist_diffusion.apart(found, torch.tensor([0, 0, 1, 1, 2])) == pytest.approx(3.0)
+    result = torch.tensor([[0.0, 0.0], [3.0, 4.0], [1.0, 0.0], [1.0, 1.0], [9.0, 9.0]])
+    assert mnist_diffusion.apart(result, torch.tensor([0, 0, 1, 1, 2])) == pytest.approx(3.0)
 
 
 @pytest.mark.heavy
@@ -304,10 +308,10 @@ def test_hmm_bench_measures_or_says_how_to_install_the_peer() -> None:
 @pytest.mark.heavy
 @pytest.mark.browser
 def test_dashboard_bench_measures_a_page(chromium: str) -> None:
-    found = command("dashboard", "--only", "language-truncation")
-    assert all(row["ours"] > 0 for row in found.values())
-    assert {"first picture", "slider to picture", "server CPU of an answer"} <= set(found)
-    assert found["first picture"]["p95"] >= found["first picture"]["ours"]
+    result = command("dashboard", "--only", "language-truncation")
+    assert all(row["ours"] > 0 for row in result.values())
+    assert {"first picture", "slider to picture", "server CPU of an answer"} <= set(result)
+    assert result["first picture"]["p95"] >= result["first picture"]["ours"]
 
 
 def command(name: str, *options: str) -> dict[str, Any]:
@@ -324,23 +328,25 @@ def command(name: str, *options: str) -> dict[str, Any]:
 
 @pytest.mark.heavy
 def test_server_bench_speaks_as_several_readers() -> None:
-    found = command("server")
+    result = command("server")
     assert (
-        found["answer"]["ours"] > 0 and found["runs"]["ours"] > 0 and found["memory at the end"]["ours"] > 100
+        result["answer"]["ours"] > 0
+        and result["runs"]["ours"] > 0
+        and result["memory at the end"]["ours"] > 100
     )
-    assert found["errors"]["ours"] == 0 and found["what others asked or typed"]["met"]
+    assert result["errors"]["ours"] == 0 and result["what others asked or typed"]["met"]
 
 
 @pytest.mark.soak
 def test_jobs_bench_measures_a_reader_beside_tabs_at_work() -> None:
     """It compares no time: on a machine that does other work too, only that all tabs worked is sure."""
-    found = command("jobs")
+    result = command("jobs")
     answer, alone = (
-        found[f"an answer {where}"] for where in ("beside 3 tabs with heavy work", "without them")
+        result[f"an answer {where}"] for where in ("beside 3 tabs with heavy work", "without them")
     )
     assert answer["ratio"] == pytest.approx(answer["ours"] / alone["ours"])
     assert answer["note"] == "3 of 3 at work to the end"
-    assert found["until the work of closed tabs has ended"]["ours"] < math.inf
+    assert result["until the work of closed tabs has ended"]["ours"] < math.inf
 
 
 @pytest.mark.parametrize(("share", "ends"), [(0.0, True), (0.01, True), (0.5, False)])
@@ -379,21 +385,21 @@ def test_server_bench_knows_a_foreign_answer() -> None:
     slider.bidi_component.id, slider.bidi_component.component_name = "n", "lectern_slider"
     slider.bidi_component.json = json.dumps({"low": 2, "high": 8, "step": 1, "value": 5, "seq": 0})
     control = Control(slider, "fragment")
-    seen = server.Seen()
-    reader = server.Reader(3, SimpleNamespace(page="masks"), seen, ["masks"])  # type: ignore[arg-type]
+    result = server.Seen()
+    reader = server.Reader(3, SimpleNamespace(page="masks"), result, ["masks"])  # type: ignore[arg-type]
     reader.asked += 1
 
     reader.recognise(Answer(sliders={"n": {"seq": 3_000_001}}), control)
     reader.recognise(Answer(sliders={"n": {"seq": 3_000_000}}), control)  # an older one of its own
     reader.judge(Answer(raw=bytearray(b"..reader-ad-typed..")), "masks")
-    assert seen.own == 1 and not seen.foreign and not seen.errors
+    assert result.own == 1 and not result.foreign and not result.errors
     for seq in (2_000_001, 3_000_002, 4_000_001):
         reader.recognise(Answer(sliders={"n": {"seq": seq}}), control)
     reader.judge(Answer(raw=bytearray(b"reader-ad-typed reader-ab-typed"), errors=["stopped"]), "masks")
-    assert sum(seen.foreign.values()) == 4 and seen.errors == {"masks: stopped": 1}
+    assert sum(result.foreign.values()) == 4 and result.errors == {"masks: stopped": 1}
 
-    told = json.loads(control.draw(Random(0), 7).json_value)["moved"]
-    assert told["seq"] == 7 and told["value"] in range(2, 9)
+    results = json.loads(control.draw(Random(0), 7).json_value)["moved"]
+    assert results["seq"] == 7 and results["value"] in range(2, 9)
 
 
 def test_dashboard_bench_without_a_browser_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:

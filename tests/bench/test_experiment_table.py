@@ -29,10 +29,10 @@ ROWS = [pytest.param(row, id=f"{row.family}-{row.id}") for row in experiments()]
 
 
 def test_every_experiment_of_the_specifications_has_its_row() -> None:
-    found: dict[str, list[str]] = {family: [] for family in IDS}
+    results: dict[str, list[str]] = {family: [] for family in IDS}
     for row in experiments():
-        found[row.family].append(row.id)
-    assert found == IDS
+        results[row.family].append(row.id)
+    assert results == IDS
 
 
 @cache
@@ -66,7 +66,7 @@ def test_the_table_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     rows = json.loads(capsys.readouterr().out)
     assert [row["id"] for row in rows] == IDS["games"] and all(row["found"] for row in rows)
     assert bench.run(["latent", "--experiments"]) == 0
-    said = capsys.readouterr().out
-    assert "capacity wall" in said and "lab bench latents" in said and "python -m pytest" in said
+    text = capsys.readouterr().out
+    assert "capacity wall" in text and "lab bench latents" in text and "python -m pytest" in text
     with pytest.raises(UserError, match="no experiments of 'gan'"):
         bench.run(["gan", "--experiments"])

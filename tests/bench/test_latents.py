@@ -36,11 +36,11 @@ def test_evidence_is_the_oracles() -> None:
 def test_gaps_are_the_oracles() -> None:
     """The posterior N(.75, .5) is in the family: nothing is lost by it."""
     model, x = linear()
-    found = latents.gaps(model, x, steps=300, draws=4000)
-    assert found["log_p"] == pytest.approx(-1.828012, abs=1e-3)
-    assert found["encoder"] == pytest.approx(-2.095510, abs=0.08)
-    assert found["approximation"] == pytest.approx(0, abs=0.02)
-    assert found["amortisation"] == pytest.approx(0.267498, abs=0.08)
+    result = latents.gaps(model, x, steps=300, draws=4000)
+    assert result["log_p"] == pytest.approx(-1.828012, abs=1e-3)
+    assert result["encoder"] == pytest.approx(-2.095510, abs=0.08)
+    assert result["approximation"] == pytest.approx(0, abs=0.02)
+    assert result["amortisation"] == pytest.approx(0.267498, abs=0.08)
 
 
 def test_the_signal_falls_with_k_and_the_doubly_reparametrised_rises() -> None:
@@ -57,8 +57,8 @@ def test_no_signal_is_none() -> None:
     model, x = linear(40)
     with torch.no_grad():
         model.encoder[0].bias.copy_(torch.tensor([0.75, math.log(0.5)]))
-    found = latents.signal(model, x, (1,), "plain", repeats=200)
-    assert found[0] < 0.045 < 1 / math.sqrt(200)
+    result = latents.signal(model, x, (1,), "plain", repeats=200)
+    assert result[0] < 0.045 < 1 / math.sqrt(200)
 
 
 def test_slope() -> None:
@@ -68,8 +68,8 @@ def test_slope() -> None:
 def test_pairs_whose_order_changes() -> None:
     models = [("a", 10.0, 9.0), ("b", 10.5, 8.0), ("c", 12.0, 11.0)]
     assert latents.changes(models) == [("a", "b", 0.5, 1.0)]
-    found = latents.changes([*models, ("d", 12.75, 7.0)])
-    assert [pair[:2] for pair in found] == [("a", "d"), ("b", "d"), ("c", "d"), ("a", "b")]
+    result = latents.changes([*models, ("d", 12.75, 7.0)])
+    assert [pair[:2] for pair in result] == [("a", "d"), ("b", "d"), ("c", "d"), ("a", "b")]
     ranked = {name: bounds for name, *bounds in latents.ranked()}
     assert {"vae-bits-digits", "iwae-digits"} <= ranked.keys() and "cvae-digits" not in ranked
     assert ("vae-bits-digits", "iwae-digits") in [pair[:2] for pair in latents.changes(latents.ranked())]
@@ -81,13 +81,19 @@ def test_the_bench_has_a_row_for_every_experiment(real_data) -> None:
     assert {row.case.split(",")[0].split(":")[0].split(" of ")[0] for row in rows} >= {
         "evidence", "gaps", "signal", "ranks", "posterior", "samples", "probes", "midpoints",
     }  # fmt: skip
-    told = {row.case: row.ours for row in rows}
-    assert told["evidence, prior, N = 10"] < told["evidence, encoder, N = 10"] < 0
-    assert told["gaps: encoder"] < told["gaps: best"] < told["gaps: log_p"]
-    assert told["probes: vae-bits-digits"] > 0.8 > 0.5 > told["probes: cvae-digits"] > told["probes: floor"]
-    assert told["samples: aggregated"] < told["samples: prior"]
+    results = {row.case: row.ours for row in rows}
+    assert results["evidence, prior, N = 10"] < results["evidence, encoder, N = 10"] < 0
+    assert results["gaps: encoder"] < results["gaps: best"] < results["gaps: log_p"]
+    assert (
+        results["probes: vae-bits-digits"]
+        > 0.8
+        > 0.5
+        > results["probes: cvae-digits"]
+        > results["probes: floor"]
+    )
+    assert results["samples: aggregated"] < results["samples: prior"]
     for way in ("ends", "slerp"):
-        assert told["midpoints of vae-mnist: lerp"] < told[f"midpoints of vae-mnist: {way}"]
+        assert results["midpoints of vae-mnist: lerp"] < results[f"midpoints of vae-mnist: {way}"]
     assert "latents" in bench.BENCHES
 
 

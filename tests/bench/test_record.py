@@ -35,9 +35,9 @@ def test_a_result_says_how_it_is_repeated_when_and_where(path: Path) -> None:
     program, command, name, *options = shlex.split(kept["command"])
     assert [program, command, name] == ["lab", "bench", kept["bench"]] and name == path.stem in BENCHES
     assert "--quick" not in options
-    said = [part for part in (kept if kept["rows"] else None, kept["earlier"]) if part]
-    assert said
-    for part in said:
+    texts = [part for part in (kept if kept["rows"] else None, kept["earlier"]) if part]
+    assert texts
+    for part in texts:
         assert datetime.date.fromisoformat(part["date"]) <= datetime.date.today()
         assert part["machine"] or part["source"]
     for row in map(record.row, kept["rows"]):

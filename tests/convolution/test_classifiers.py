@@ -31,15 +31,15 @@ def layer(
     kernel: tuple[float, ...], stride: int = 1, dilation: int = 1, padding: int = 0, bias: float = 0.0
 ) -> nn.Conv1d:
     """A convolution of one channel with these taps, in float64."""
-    made = nn.Conv1d(1, 1, len(kernel), stride, padding, dilation, dtype=torch.float64)
-    made.weight.data = torch.tensor(kernel, dtype=torch.float64)[None, None]
-    made.bias.data.fill_(bias)
-    return made
+    result = nn.Conv1d(1, 1, len(kernel), stride, padding, dilation, dtype=torch.float64)
+    result.weight.data = torch.tensor(kernel, dtype=torch.float64)[None, None]
+    result.bias.data.fill_(bias)
+    return result
 
 
-def apply(made: nn.Conv1d, x: tuple[float, ...] | Tensor) -> Tensor:
+def apply(conv1d: nn.Conv1d, x: tuple[float, ...] | Tensor) -> Tensor:
     with torch.no_grad():
-        return made(torch.as_tensor(x, dtype=torch.float64)[None, None])[0, 0]
+        return conv1d(torch.as_tensor(x, dtype=torch.float64)[None, None])[0, 0]
 
 
 def by_hand(x: Tensor, weight: Tensor, bias: Tensor, stride: int, padding: int, dilation: int) -> Tensor:
@@ -255,8 +255,8 @@ def test_he_initialisation_ignores_the_image() -> None:
     torch.manual_seed(0)
     chain = nn.Sequential(nn.Conv2d(8, 512, 3), nn.ReLU(), nn.Conv1d(32, 256, 5), nn.Linear(50, 4000))
     initialize_he(chain)
-    for made, fan_in in ((chain[0], 72), (chain[2], 160)):
-        assert made.weight.var().item() == pytest.approx(2 / fan_in, rel=0.03) and not made.bias.any()
+    for result, fan_in in ((chain[0], 72), (chain[2], 160)):
+        assert result.weight.var().item() == pytest.approx(2 / fan_in, rel=0.03) and not result.bias.any()
     assert chain[3].weight.std().item() < 0.2 * (2 / 50) ** 0.5
     x = torch.randn(64, 8, 20, 20)
     inside = chain[0](x)  # no padding: no border
@@ -356,9 +356,9 @@ def test_training_metrics_cover_the_whole_epoch() -> None:
     trainer = L.Trainer(max_epochs=2, logger=False, enable_checkpointing=False, enable_progress_bar=False,
                         enable_model_summary=False, accelerator="cpu")  # fmt: skip
     trainer.fit(model, Steps(batch_size=6))
-    found = {name: float(value) for name, value in trainer.callback_metrics.items()}
-    assert found["train/nll"] == pytest.approx(found["val/nll"], rel=1e-5)
-    assert found["train/acc"] == pytest.approx(found["val/acc"], abs=1e-6)
+    results = {name: float(value) for name, value in trainer.callback_metrics.items()}
+    assert results["train/nll"] == pytest.approx(results["val/nll"], rel=1e-5)
+    assert results["train/acc"] == pytest.approx(results["val/acc"], abs=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -410,9 +410,9 @@ def test_card_is_what_the_weights_do(name: str) -> None:
     x, y = data.test_set[torch.arange(len(data.test_set))]
     with torch.no_grad():
         logits = weights.load(name).predict(x)
-    found = (logits.argmax(1) == y).float().mean().item()
+    result = (logits.argmax(1) == y).float().mean().item()
     metrics = card.get("shipped", card)["metrics"]  # of several seeds, those of the one that ships
-    assert found == pytest.approx(metrics["test/acc"], abs=1e-6)
+    assert result == pytest.approx(metrics["test/acc"], abs=1e-6)
     assert F.cross_entropy(logits, y).item() == pytest.approx(metrics["test/nll"], rel=1e-4)
     assert card["parameters"] == from_config(name).num_parameters
 

@@ -41,15 +41,17 @@ def every_unit(shape: torch.Size) -> list[tuple[int, ...]]:
 def assert_inside(model: nn.Module, x: Tensor, units: int | None = None, seed: int = 0) -> int:
     """Of every layer's units (or some), the gradient is exactly 0 wherever theory says so, and the box of
     the formula holds the exact set. Returns how many units were looked at."""
-    seen = 0
+    result = 0
     for index, layer in enumerate(lens.walk(model, x)):
         chosen = every_unit(layer.output.shape)
         if units is not None:
             chosen = random.Random(seed).sample(chosen, min(units, len(chosen)))
         for unit in map(tuple, chosen):
-            found = lens.measured_field(model, x[None], index, unit)
+            measured_field = lens.measured_field(model, x[None], index, unit)
             allowed = layer.support(unit) > 0
-            assert not (found > 0)[~allowed].any(), f"{layer.name} {unit} is moved by inputs out of its reach"
+            assert not (measured_field > 0)[~allowed].any(), (
+                f"{layer.name} {unit} is moved by inputs out of its reach"
+            )
             box = layer.box(unit)
             if box is None:
                 assert not allowed.any()
@@ -65,8 +67,8 @@ def assert_inside(model: nn.Module, x: Tensor, units: int | None = None, seed: i
                 formula = [f.box(i, n) for f, i, n in sites]
                 for tight, wide in zip(box or [], formula, strict=bool(box)):
                     assert wide is not None and wide[0] <= tight[0] <= tight[1] <= wide[1]
-            seen += 1
-    return seen
+            result += 1
+    return result
 
 
 # --- The formula -------------------------------------------------------------------------------
@@ -162,9 +164,9 @@ def test_paths(settings: list[Window], expected: list[int]) -> None:
     chain, x = ones(*settings), draw(1, 40)
     last = lens.walk(chain, x)[-1]
     start = last.field[0].box(1)[0]
-    for found in (last.support((0, 1)), lens.measured_field(chain, x[None], len(chain) - 1, (0, 1))):
-        assert found[start : start + len(expected)].tolist() == expected
-        assert found.sum() == sum(expected)
+    for result in (last.support((0, 1)), lens.measured_field(chain, x[None], len(chain) - 1, (0, 1))):
+        assert result[start : start + len(expected)].tolist() == expected
+        assert result.sum() == sum(expected)
     if settings[0].stride == settings[0].dilation == 1:  # variance L (K² − 1) / 12: grows as √L
         (deviation,) = lens.spread(last.support((0, 1)))
         assert deviation**2 == pytest.approx(len(settings) * (3**2 - 1) / 12, abs=1e-12)
@@ -223,11 +225,11 @@ def random_stack(rng: random.Random, axes: int) -> tuple[nn.Sequential, Tensor]:
 def test_theory_contains_the_measured_field(axes: int) -> None:
     """Sizes by gradient, over random stacks: convolutions, poolings, up-samplings, any padding."""
     rng = random.Random(axes)
-    seen = 0
+    result = 0
     for case in range(60):
         chain, x = random_stack(rng, axes)
-        seen += assert_inside(chain, x, units=6, seed=case)
-    assert seen > 500
+        result += assert_inside(chain, x, units=6, seed=case)
+    assert result > 500
 
 
 def test_dense_theory_is_reached() -> None:
@@ -238,8 +240,8 @@ def test_dense_theory_is_reached() -> None:
         chain, x = ones(*settings), draw(1, 40)
         for index, layer in enumerate(lens.walk(chain, x)):
             for i in range(layer.output.shape[1]):
-                found = lens.measured_field(chain, x[None], index, (0, i))
-                assert torch.equal(found, layer.support((0, i)))
+                measured_field = lens.measured_field(chain, x[None], index, (0, i))
+                assert torch.equal(measured_field, layer.support((0, i)))
 
 
 @pytest.mark.parametrize(
@@ -261,8 +263,8 @@ def test_the_last_input_reaches_nothing() -> None:
     assert [third.box((0, i)) for i in range(4)] == [[(8 * i, 8 * i + 14)] for i in range(4)]
     assert layers[-1].box((0,)) == [(0, 38)]
     batch = torch.cat([draw(1, 1, 40, seed=s) for s in range(20)])
-    found = torch.stack([lens.measured_field(model, batch, len(layers) - 1, (k,)) for k in range(10)]).sum(0)
-    assert found[39] == 0 and (found[:39] > 0).all()
+    result = torch.stack([lens.measured_field(model, batch, len(layers) - 1, (k,)) for k in range(10)]).sum(0)
+    assert result[39] == 0 and (result[:39] > 0).all()
 
 
 def test_flattened_units_keep_their_place() -> None:
@@ -279,8 +281,8 @@ def test_branches_add() -> None:
     x = draw(1, 9)
     branch = lens.compose(*(lens.connectivity(layer, [9], [9])[0] for layer in block))
     both = lens.union(torch.eye(9), branch)
-    found = torch.stack([lens.measured(lambda v: v + block(v[None])[0], x, (0, i))[0] for i in range(9)])
-    assert torch.equal(found, both) and both[4].tolist() == [0, 0, 1, 2, 4, 2, 1, 0, 0]
+    result = torch.stack([lens.measured(lambda v: v + block(v[None])[0], x, (0, i))[0] for i in range(9)])
+    assert torch.equal(result, both) and both[4].tolist() == [0, 0, 1, 2, 4, 2, 1, 0, 0]
 
 
 # --- Other families ------------------------------------------------------------------------------
@@ -300,9 +302,9 @@ def test_masks_of_made() -> None:
         theory = lens.union(theory, last.double()) if direct else theory
         x, reached = draw(6, seed=seed), torch.zeros(6, 6, dtype=torch.bool)
         for i in range(6):
-            found = lens.measured(partial(logits_of, model), x, i)
-            assert not found[theory[i] == 0].any()
-            reached[i] = found > 0
+            result = lens.measured(partial(logits_of, model), x, i)
+            assert not result[theory[i] == 0].any()
+            reached[i] = result > 0
         assert reached.any() and not reached.diagonal().any()
 
 
@@ -331,14 +333,14 @@ def test_hops_of_a_graph() -> None:
     edge_index = torch.tensor([[0, 1, 2, 3, 4, 2, 5], [1, 2, 3, 4, 5, 1, 6]])
     model = contracts.exact(GCN(3, 4, [5, 5]), scale=1.0)
     x = draw(8, 3)
-    theory, seen = lens.hops(edge_index, 8, len(model.layers)), 0
+    theory, result = lens.hops(edge_index, 8, len(model.layers)), 0
     for node in range(8):
         within = k_hop_subgraph(node, len(model.layers), edge_index, num_nodes=8)[0]
         assert (theory[node] > 0).nonzero().flatten().tolist() == within.tolist()
         total = sum(lens.measured(lambda v: model(v, edge_index), x, (node, c)) for c in range(4))
         assert not total[theory[node] == 0].any()
-        seen += int((total.sum(1) > 0).sum())
-    assert seen > 12  # some ReLUs are shut
+        result += int((total.sum(1) > 0).sum())
+    assert result > 12  # some ReLUs are shut
 
 
 # --- Measuring -----------------------------------------------------------------------------------
@@ -346,8 +348,8 @@ def test_hops_of_a_graph() -> None:
 
 def test_measured_is_the_gradient() -> None:
     x = draw(4)
-    found = lens.measured(lambda v: (v**2 * torch.tensor([1.0, -2.0, 0.0, 3.0])).cumsum(0), x, 3)
-    assert torch.allclose(found, (2 * x * torch.tensor([1.0, -2.0, 0.0, 3.0])).abs(), atol=1e-14)
+    result = lens.measured(lambda v: (v**2 * torch.tensor([1.0, -2.0, 0.0, 3.0])).cumsum(0), x, 3)
+    assert torch.allclose(result, (2 * x * torch.tensor([1.0, -2.0, 0.0, 3.0])).abs(), atol=1e-14)
     assert not x.requires_grad
     assert not lens.measured(lambda v: torch.ones(3), x, 1).any()  # a constant hears nothing
     with pytest.raises(ValueError, match="single one"):

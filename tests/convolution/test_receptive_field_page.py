@@ -55,15 +55,15 @@ def test_products_add_up_to_the_unit(chain: nn.Sequential) -> None:
     """Patch × kernel, summed, plus the bias, is what the layer computed, for every unit."""
     chain = contracts.exact(chain)
     layer = receptive_field.walk(chain, draw(2, 7, 6))[-1]
-    seen = 0
+    result = 0
     for unit in torch.cartesian_prod(*(torch.arange(n) for n in layer.output.shape)).reshape(
         -1, layer.output.ndim
     ):
         numbers = units.arithmetic(layer, tuple(unit.tolist()))
         assert numbers.total == pytest.approx(float(layer.output[tuple(unit)]), abs=1e-12)
         assert numbers.products.shape == numbers.patch.shape
-        seen += 1
-    assert seen >= 5
+        result += 1
+    assert result >= 5
 
 
 @pytest.mark.parametrize(
@@ -201,9 +201,9 @@ def test_a_drawn_curve_is_a_signal() -> None:
         assert (back - inside_range).abs().max() < 1e-5, name
     picture = torch.zeros(40, 40)
     picture[0, 10], picture[39, 20] = 1, 1
-    found = signals.curve(picture)[0]
-    assert found[:11].tolist() == [2.5] * 11 and found[20:].tolist() == [-2.5] * 20
-    assert found[15].item() == pytest.approx(0, abs=1e-6)
+    result = signals.curve(picture)[0]
+    assert result[:11].tolist() == [2.5] * 11 and result[20:].tolist() == [-2.5] * 20
+    assert result[15].item() == pytest.approx(0, abs=1e-6)
     assert not signals.curve(torch.zeros(40, 40)).any()
 
 
@@ -252,15 +252,15 @@ def test_the_cone_lights_its_paths() -> None:
 def test_the_kernel_stands_above_what_it_writes() -> None:
     """With gaps and padding: the band holds the inputs that are read, the output is at their middle."""
     x = torch.tensor([[3.0, 1, 4, 1, 5, 9]], dtype=torch.float64)
-    found = kernel.slid([1, 2, 3], 2, 2, 1, 0.0, x)
-    fig = kernel_figures.sliding(found)
+    result = kernel.slid([1, 2, 3], 2, 2, 1, 0.0, x)
+    fig = kernel_figures.sliding(result)
     for at, reads in enumerate(([-1, 1, 3], [1, 3, 5])):
         still = moving.at(fig, at)
         signal, taps, outputs, padding = still.data
         assert list(taps.x) == reads and list(taps.y) == [1, 2, 3] and list(padding.x) == [-1, 6]
         lit = [i for i, color in enumerate(signal.marker.color) if color == theme.INPUT]
-        assert lit == [i for i in reads if i >= 0] == found.trace[at].values["reads"][-len(lit) :].tolist()
-        assert outputs.x[at] == reads[1] and outputs.y[at] == found.trace.result[at]
+        assert lit == [i for i in reads if i >= 0] == result.trace[at].values["reads"][-len(lit) :].tolist()
+        assert outputs.x[at] == reads[1] and outputs.y[at] == result.trace.result[at]
         (band,) = still.layout.shapes
         assert (band.x0, band.x1) == (reads[0] - 0.5, reads[-1] + 0.5)
 
@@ -271,10 +271,10 @@ def test_product_figure_multiplies() -> None:
     assert np.allclose(patch * kernel, product)
 
 
-def shares(found: Tensor, box: list[tuple[int, int]]) -> tuple[Tensor, Tensor]:
+def shares(result: Tensor, box: list[tuple[int, int]]) -> tuple[Tensor, Tensor]:
     """What was found in the middle half of a box along both axes, and in the eighth along its sides."""
     (top, bottom), (left, right) = box
-    inside = found[top : bottom + 1, left : right + 1]
+    inside = result[top : bottom + 1, left : right + 1]
     y, x = ((torch.arange(n) - (n - 1) / 2).abs() / (n / 2) for n in inside.shape)
     away = torch.maximum(y[:, None], x[None, :])
     return inside[away <= 0.5], inside[away > 0.75]
@@ -290,8 +290,8 @@ def test_an_effective_field_is_large_in_the_middle_of_its_box_and_small_at_its_r
     examples = signals.stacked(drawing.examples(28))
     layers = receptive_field.walk(model, examples[0])
     at = [(channel, 3, 3) for channel in range(64)]
-    for unit, found in zip(at, receptive_field.measured_fields(model, examples, 8, at), strict=True):
-        middle, rim = shares(found, layers[8].box(unit))
+    for unit, result in zip(at, receptive_field.measured_fields(model, examples, 8, at), strict=True):
+        middle, rim = shares(result, layers[8].box(unit))
         assert middle.mean() > 2 * rim.mean(), unit
     middle, rim = shares(layers[8].support(at[0]), layers[8].box(at[0]))
     assert middle.min() > rim.max()  # paths: whatever the weights are
@@ -304,9 +304,9 @@ def test_the_field_of_a_first_layer_is_its_kernel(name: str, side: int, size: in
     for _, digit in drawing.examples(side):
         (top, bottom), (left, right) = receptive_field.walk(model, digit[None])[0].box(unit)
         assert (bottom - top + 1, right - left + 1) == (size, size)
-        found = receptive_field.measured_field(model, digit[None, None], 0, unit)
-        assert torch.allclose(found[top : bottom + 1, left : right + 1], kernel, atol=1e-6)
-        assert found.sum() == pytest.approx(float(kernel.sum()), rel=1e-5)
+        result = receptive_field.measured_field(model, digit[None, None], 0, unit)
+        assert torch.allclose(result[top : bottom + 1, left : right + 1], kernel, atol=1e-6)
+        assert result.sum() == pytest.approx(float(kernel.sum()), rel=1e-5)
 
 
 # --- The page ------------------------------------------------------------------------------------
@@ -328,7 +328,7 @@ def test_trained_network(layer: int, over: str) -> None:
     h = layers[layer].output
     unit = tuple(int(i) for i in torch.unravel_index(h.argmax(), h.shape))
     if over == "paths":
-        found = layers[layer].support(unit)
+        result = layers[layer].support(unit)
     else:
         every = x[None] if over == "this input" else torch.stack([p for _, p in examples])[:, None]
         gradients = []
@@ -336,16 +336,16 @@ def test_trained_network(layer: int, over: str) -> None:
             leaf = one[None].clone().requires_grad_()
             nn.Sequential(*list(model.layers)[: layer + 1])(leaf)[0][unit].backward()
             gradients.append(leaf.grad[0, 0].abs())
-        found = torch.stack(gradients).mean(0)
+        result = torch.stack(gradients).mean(0)
     (top, bottom), (left, right) = layers[layer].box(unit)
     bar, (strip, _) = film(page, "column"), component(page, "machine")
     assert strip["numbers"][bar["at"]]["x"] == f"{bottom - top + 1}×{right - left + 1}"
     part = {0: ("convolution", "1 of 3"), 6: ("convolution", "2 of 3"), 8: ("convolution", "3 of 3")}[layer]
     assert strip["lit"][bar["at"]] == [part[0]] and strip["numbers"][bar["at"]][part[0]] == part[1]
     text = words(page)
-    assert f"{int((found > 0).sum())} of 64 inputs count here" in text
-    said = bar["captions"][bar["at"]]
-    assert said.startswith(f"Unit {', '.join(map(str, unit))} of layer {label}: {float(h[unit]):.4f}.")
+    assert f"{int((result > 0).sum())} of 64 inputs count here" in text
+    texts = bar["captions"][bar["at"]]
+    assert texts.startswith(f"Unit {', '.join(map(str, unit))} of layer {label}: {float(h[unit]):.4f}.")
     box = layers[layer].field[1].box(unit[2], 8)
     assert rf"\to\; [{box[0]}, {box[1]}]" in text
 
@@ -353,10 +353,10 @@ def test_trained_network(layer: int, over: str) -> None:
 def test_the_part_that_is_lit_follows_the_layer() -> None:
     model = weights.load("cnn-digits")
     x = drawing.examples(8)[0][1]
-    found = [lens.part_of(lens.on_input(model, name, x, "3", None)) for name in bounds.layers(model)]
+    results = [lens.part_of(lens.on_input(model, name, x, "3", None)) for name in bounds.layers(model)]
     convolutions = [[("convolution", f"{k} of 3")] * 3 for k in (1, 2, 3)]
     pools = [[("pool", f"{k} of 2")] for k in (1, 2)]
-    assert found == [
+    assert results == [
         *convolutions[0],
         *pools[0],
         *convolutions[1],
@@ -386,13 +386,13 @@ def test_the_window_slides_along_a_row(over: str) -> None:
     for column in (0, 1, bar["count"] - 1):
         unit = (2, 5, column)
         if over == units.PATHS:
-            found = layers[index].support(unit)
+            result = layers[index].support(unit)
         else:
-            found = receptive_field.measured_field(
+            result = receptive_field.measured_field(
                 model, x[None] if over == units.ONE else every, index, unit
             )
-        found = found / (found.max() or 1)
-        assert np.allclose(arrays["data.1.z"][column], found, atol=1e-5)
+        result = result / (result.max() or 1)
+        assert np.allclose(arrays["data.1.z"][column], result, atol=1e-5)
         (top, bottom), (left, right) = layers[index].box(unit)
         drawn = [arrays[f"layout.shapes.0.{end}"][column] for end in ("y0", "y1", "x0", "x1")]
         assert drawn == [top - 0.5, bottom + 0.5, left - 0.5, right + 0.5]

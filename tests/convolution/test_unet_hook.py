@@ -38,5 +38,5 @@ def test_what_a_hook_returns_goes_on() -> None:
     with torch.no_grad():
         whole = net(x)
         for name in ("first", "down 2", "middle 1", "up 3", "skip 0", "skip 3"):
-            cut = net(x, None, lambda said, h, name=name: torch.zeros_like(h) if said == name else h)
+            cut = net(x, None, lambda text, h, name=name: torch.zeros_like(h) if text == name else h)
             assert (cut - whole).abs().max() > 1e-3, name

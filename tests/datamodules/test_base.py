@@ -51,14 +51,14 @@ def test_the_average_over_processes_is_the_mean_over_the_batch(world: int, shuff
             ranks = [Batches(**knobs, rank=rank, world=world) for rank in range(world)]  # type: ignore[arg-type]
             assert {len(batches) for batches in ranks} == {len(whole)}
             for batch, *shares in zip(whole, *ranks, strict=True):
-                seen: list[int] = []
+                results: list[int] = []
                 for share in shares:
                     there, weight = share if isinstance(share, BatchShard) else (share, 1.0)
                     assert len(there)  # a process without an example would have no gradient to give
                     if weight:
-                        seen += there.tolist()
+                        results += there.tolist()
                         assert abs(weight / len(there) / world - 1 / len(batch)) < 1e-15
-                assert sorted(seen) == sorted(batch.tolist())  # type: ignore[union-attr]
+                assert sorted(results) == sorted(batch.tolist())  # type: ignore[union-attr]
             if not shuffle:
                 assert torch.cat(whole).tolist() == list(range(length))  # type: ignore[arg-type]
 

@@ -21,11 +21,11 @@ def test_transitions_are_those_of_the_truth(kind: str) -> None:
     for k in range(states):
         shown = x[z == k]
         if truth.spread is None:
-            found = shown.bincount(minlength=len(truth.emission[0])) / len(shown)
+            result = shown.bincount(minlength=len(truth.emission[0])) / len(shown)
         else:
-            found = shown.mean(0)
+            result = shown.mean(0)
             assert torch.allclose(shown.std(0), torch.tensor(truth.spread), atol=0.02)
-        assert torch.allclose(found, torch.tensor(truth.emission[k]), atol=0.03)
+        assert torch.allclose(result, torch.tensor(truth.emission[k]), atol=0.03)
     assert torch.equal(x, sample(kind, 300, 100)[0])  # type: ignore[arg-type]
     assert not torch.equal(x, sample(kind, 300, 100, seed=1)[0])  # type: ignore[arg-type]
 

@@ -42,7 +42,7 @@ def test_a_german_file_as_windows_writes_it(tmp_path: Path) -> None:
     assert (
         data.names == ["Höhe", "Temperatur"] and data.rows[4].tolist() == [5.5, 5.25] and len(data.rows) == 39
     )
-    said = " ".join(data.notes)
+    text = " ".join(data.notes)
     for words in (
         "Windows-1252",
         "decimal marks",
@@ -50,7 +50,7 @@ def test_a_german_file_as_windows_writes_it(tmp_path: Path) -> None:
         "Ort (text)",
         "1 of 40 rows are left out",
     ):
-        assert words in said
+        assert words in text
     assert data.describe()["notes"] == data.notes
     chosen = Table(data.path, columns="Temperatur, Ort")
     assert chosen.names == ["Temperatur", "Ort"] and chosen.rows[0].tolist() == [0.25, 0.0]

@@ -117,30 +117,30 @@ TABLES: dict[str, tuple[str, list[str], int, tuple[int, list[float]], str]] = {
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_is_read(name: str) -> None:
     text, names, count, (at, row), words = TABLES[name]
-    found = sheet.sheet(text)
-    columns, numbers, notes = found.numbers()
+    result = sheet.sheet(text)
+    columns, numbers, notes = result.numbers()
     assert columns == names
     assert len(numbers) == count
     assert numbers[at] == pytest.approx(row, nan_ok=True)
-    said = " ".join([*found.notes, *notes])
-    assert words in said
-    assert words or not said, said  # nothing is said where nothing was decided or left out
+    texts = " ".join([*result.notes, *notes])
+    assert words in texts
+    assert words or not texts, texts  # nothing is said where nothing was decided or left out
 
 
 def test_commas_of_two_whole_numbers_part_them_and_that_is_said() -> None:
-    found = sheet.sheet("1,5\n2,6\n3,7\n")
-    assert found.numbers()[1] == [[1, 5], [2, 6], [3, 7]] and "parting two columns" in found.notes[0]
+    result = sheet.sheet("1,5\n2,6\n3,7\n")
+    assert result.numbers()[1] == [[1, 5], [2, 6], [3, 7]] and "parting two columns" in result.notes[0]
 
 
 def test_columns_are_chosen_by_name_number_kind() -> None:
-    found = sheet.sheet("Date,Kind,x,y\n2020-01-31,b,1,2\n2020-02-01,a,3,4\n2020-07-01,b,5,6\n")
-    assert found.numbers(["y", "3"])[:2] == (["y", "x"], [[2, 1], [4, 3], [6, 5]])
-    assert found.numbers(["X"])[0] == ["x"]
-    _, rows, notes = found.numbers(["Kind", "Date"])
+    result = sheet.sheet("Date,Kind,x,y\n2020-01-31,b,1,2\n2020-02-01,a,3,4\n2020-07-01,b,5,6\n")
+    assert result.numbers(["y", "3"])[:2] == (["y", "x"], [[2, 1], [4, 3], [6, 5]])
+    assert result.numbers(["X"])[0] == ["x"]
+    _, rows, notes = result.numbers(["Kind", "Date"])
     assert [row[0] for row in rows] == [1, 0, 1] and "a as 0, b as 1" in notes[0]
     assert rows[0][1] < rows[1][1] and rows[2][1] == 2020.5
     with pytest.raises(ValueError, match="no column 'z': the table has Date, Kind, x, y"):
-        found.numbers(["z"])
+        result.numbers(["z"])
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_a_number_in_a_cell(cell: str, decimal: Any, value: float | None) -> Non
     ],
 )  # fmt: skip
 def test_dates_are_in_order(column: list[str]) -> None:
-    found = cells.parse_dates(column)
-    assert None not in found and found == sorted(found) and len(set(found)) == len(column)  # type: ignore[type-var]
+    result = cells.parse_dates(column)
+    assert None not in result and result == sorted(result) and len(set(result)) == len(column)  # type: ignore[type-var]
 
 
 def test_what_is_no_date() -> None:
@@ -195,8 +195,8 @@ def test_what_is_too_long_is_cut_at_a_line(monkeypatch: pytest.MonkeyPatch) -> N
     text, notes = sheet.decode(b"a,b\n1,2\n34,5\n")
     assert text == "a,b\n1,2\n" and "only the first" in notes[0]
     monkeypatch.setattr(sheet, "MOST_ROWS", 2)
-    found = sheet.sheet("a,b\n1,2\n3,4\n5,6\n")
-    assert len(found.rows) == 2 and "the first 2 are used" in found.notes[0]
+    result = sheet.sheet("a,b\n1,2\n3,4\n5,6\n")
+    assert len(result.rows) == 2 and "the first 2 are used" in result.notes[0]
 
 
 @pytest.mark.parametrize(
@@ -221,9 +221,9 @@ def test_bad_tables_get_a_sentence(text: str, words: str) -> None:
         ("−0,5 1", ["-0.5", "1"], True), ("1 0,\n2 2", ["1", "0", "2", "2"], False), ("1,2,3 4", ["1", "2", "3", "4"], False),
     ],
 )  # fmt: skip
-def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: list[str], said: bool) -> None:
-    found, sentence = cells.words(text)
-    assert found == numbers and bool(sentence) == said
+def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: list[str], texts: bool) -> None:
+    result, sentence = cells.words(text)
+    assert result == numbers and bool(sentence) == texts
     assert cells.words("0,5", one=True)[0] == ["0.5"]
 
 
@@ -237,9 +237,9 @@ def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: li
         ("1,5 2,5; 3 4", [["1.5", "2.5"], ["3", "4"]], True), ("x;y\n1,5;2,5", [["x", "y"], ["1.5", "2.5"]], True),
     ],
 )  # fmt: skip
-def test_points(text: str, points: list[list[str]], said: bool) -> None:
-    found, sentence = cells.pairs(text)
-    assert [cell for *_, cell in found] == points and bool(sentence) == said
+def test_points(text: str, points: list[list[str]], texts: bool) -> None:
+    result, sentence = cells.pairs(text)
+    assert [cell for *_, cell in result] == points and bool(sentence) == texts
 
 
 def test_two_points_on_a_line_where_one_is_not_enough() -> None:

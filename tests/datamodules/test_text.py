@@ -49,7 +49,7 @@ def test_processes_share_the_evaluation(tmp_path: Path, length: int, world: int)
     path.write_text("abcdefghij" * (length // 10) + "abcdefghij"[: length % 10])
     whole = list(ready(corpus=str(path), context=4, batch_size=3).val_dataloader())
     alone = [row.tolist() for _, targets in whole for row in targets]
-    seen = []
+    results = []
     for rank in range(world):
         data = ready(corpus=str(path), context=4, batch_size=3)
         data.trainer = type("Trainer", (), {"global_rank": rank, "world_size": world})()
@@ -57,8 +57,8 @@ def test_processes_share_the_evaluation(tmp_path: Path, length: int, world: int)
         assert len(batches) == len(data.val_dataloader()) == len(whole)  # they wait for each other
         for batch in batches:
             (_, targets), weight = batch if isinstance(batch, BatchShard) else (batch, 1)
-            seen += [row.tolist() for row in targets] if weight else []
-    assert sorted(seen) == sorted(alone)
+            results += [row.tolist() for row in targets] if weight else []
+    assert sorted(results) == sorted(alone)
     assert sum(map(len, alone)) == len(data.split_text("val")) - 1
 
 

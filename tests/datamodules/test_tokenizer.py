@@ -120,13 +120,17 @@ def test_a_word_that_does_not_divide_is_one_unknown() -> None:
 
 def test_unigram_pieces_have_probabilities() -> None:
     text = "the cat and the hat and the bat sat. " * 40
-    every, seen = UnigramTokenizer.train(text, 300), UnigramTokenizer.train(text, 40, every_byte=False)
+    every, result = UnigramTokenizer.train(text, 300), UnigramTokenizer.train(text, 40, every_byte=False)
     assert every.unknown is None and every.decode(every.encode("zoë 🙂")) == "zoë 🙂"
-    assert seen.unknown == 0 and 0 in seen.encode("zoo") and seen.decode(seen.encode("the bat")) == "the bat"
-    for tokenizer, first in ((every, 0), (seen, 1)):
+    assert (
+        result.unknown == 0
+        and 0 in result.encode("zoo")
+        and result.decode(result.encode("the bat")) == "the bat"
+    )
+    for tokenizer, first in ((every, 0), (result, 1)):
         log_probs = tokenizer.log_probs[first:]
         assert log_probs == sorted(log_probs, reverse=True) and len(log_probs) == len(tokenizer) - first
-    assert sum(math.exp(v) for v in seen.log_probs[1:]) == pytest.approx(1, abs=0.1)
+    assert sum(math.exp(v) for v in result.log_probs[1:]) == pytest.approx(1, abs=0.1)
     small = UnigramTokenizer.train(["€", "5", "ab"], 2, every_byte=False)  # its six bytes stay all the same
     assert len(small) == 7 and small.decode(small.encode("a€5")) == "a€5"
     unseen = [every.log_probs[every.tokens.index(c)] for c in "XYZ"]

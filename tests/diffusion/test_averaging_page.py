@@ -106,7 +106,7 @@ def test_the_page_shows_its_training() -> None:
 
 
 def test_the_page_to_the_end_of_a_longer_training(monkeypatch: pytest.MonkeyPatch) -> None:
-    made = lens.Recipe
-    monkeypatch.setattr(lens, "Recipe", lambda *recipe: made(*recipe[:5], steps=40, seed=recipe[-1]))
+    result = lens.Recipe
+    monkeypatch.setattr(lens, "Recipe", lambda *recipe: result(*recipe[:5], steps=40, seed=recipe[-1]))
     page = finish(open_page("diffusion/averaging", steps=1000, seed=999))  # kept under a seed of its own
     assert film(page, "look")["count"] == lens.LOOKS

@@ -87,12 +87,12 @@ def test_bins_near_and_far() -> None:
      (10, 0.7257913526, 0.8477569257, 6.1155564983)],
 )  # fmt: skip
 def test_expected_bound_of_gaussian_data(T: int, best: float, beta: float, posterior: float) -> None:
-    made = linear(T)
-    found = [expected(made, kind) for kind in ("best", "beta", "posterior")]
-    assert found == pytest.approx([best, beta, posterior], abs=1e-9)
-    assert min(found) >= ENTROPY - 1e-12
+    result = linear(T)
+    results = [expected(result, kind) for kind in ("best", "beta", "posterior")]
+    assert results == pytest.approx([best, beta, posterior], abs=1e-9)
+    assert min(results) >= ENTROPY - 1e-12
     # with the best σ² the gap is what N(0, 1) misses of q(x_T), nothing else
-    a = float(made.alpha_bar[-1])
+    a = float(result.alpha_bar[-1])
     total = a * VAR + 1 - a
     assert best - ENTROPY == pytest.approx(0.5 * (total + a * MEAN**2 - 1 - math.log(total)), abs=2e-10)
 
@@ -100,28 +100,30 @@ def test_expected_bound_of_gaussian_data(T: int, best: float, beta: float, poste
 @pytest.mark.parametrize("kind", ["beta", "posterior"])
 @pytest.mark.parametrize("draws", [None, 10])
 def test_drawn_bound_has_the_expected_value(kind: bound.Variance, draws: int | None) -> None:
-    made, n = linear(100), 4000
+    results, n = linear(100), 4000
     generator = torch.Generator().manual_seed(0)
     truth = exact.Mixture(torch.tensor([[MEAN]]), VAR)
     x, _ = truth.draw(n, generator)
-    found = bound.bound(truth.denoiser(made), made, x, kind, draws=draws, generator=generator)
-    assert len(found.steps) == (99 if draws is None else 11) and found.total.shape == (n,)  # and the last
-    assert abs(float(found.total.mean()) - expected(made, kind)) < 4 * float(found.total.std()) / math.sqrt(n)
+    result = bound.bound(truth.denoiser(results), results, x, kind, draws=draws, generator=generator)
+    assert len(result.steps) == (99 if draws is None else 11) and result.total.shape == (n,)  # and the last
+    assert abs(float(result.total.mean()) - expected(results, kind)) < 4 * float(
+        result.total.std()
+    ) / math.sqrt(n)
 
 
 def test_discretised_decoder_in_a_whole_bound() -> None:
     """Grey levels 0 … 16: the bound is at least the entropy of the levels, and finite at β̃_1 = 0."""
-    made, generator = linear(200), torch.Generator().manual_seed(0)
+    result, generator = linear(200), torch.Generator().manual_seed(0)
     levels = torch.randint(0, 17, (200, 3), generator=generator)
     x = 2 * levels.double() / 16 - 1
     grid = torch.linspace(-1, 1, 17, dtype=torch.float64)
     one = exact.Mixture(grid[:, None])
 
     def predict(x: Tensor, t: Tensor) -> Tensor:  # independent pixels: each has its own exact denoiser
-        return one.eps(x.reshape(-1, 1), made.alpha_bar[t].repeat_interleave(3)).view_as(x)
+        return one.eps(x.reshape(-1, 1), result.alpha_bar[t].repeat_interleave(3)).view_as(x)
 
     for kind in ("beta", "posterior"):
-        total = bound.bound(predict, made, x, kind, 17, generator=generator).total  # type: ignore[arg-type]
+        total = bound.bound(predict, result, x, kind, 17, generator=generator).total  # type: ignore[arg-type]
         assert bool(total.isfinite().all())
         assert (
             3 * math.log(17) - 0.1 < float(total.mean()) < (3 * math.log(17) + 1.2 if kind == "beta" else 99)

@@ -31,18 +31,18 @@ def on_the_bound() -> GaussianDiffusion:
 
 @cache
 def spent(kind: str = "cosine", T: int = 250, name: str = "3", variance: str = "beta") -> bound_terms.Bits:
-    made = bound_terms.schedule_of(kind, T)  # type: ignore[arg-type]
+    result = bound_terms.schedule_of(kind, T)  # type: ignore[arg-type]
     return bound_terms.terms(
-        model(), made, bound_terms.picture(name), bound_terms.variance(model(), made, variance)
+        model(), result, bound_terms.picture(name), bound_terms.variance(model(), result, variance)
     )
 
 
 def test_the_sum_and_what_is_drawn() -> None:
     page = opened(T=50)
-    found = spent(T=50)
-    assert found.total == pytest.approx(found.prior + float(found.terms.sum()))
+    result = spent(T=50)
+    assert result.total == pytest.approx(result.prior + float(result.terms.sum()))
     shown = metrics(page)
-    assert float(shown["Bits per pixel"]) == pytest.approx(found.total / 64, abs=6e-4)
+    assert float(shown["Bits per pixel"]) == pytest.approx(result.total / 64, abs=6e-4)
     drawn, curves = figure(page, "sum")[0]["figure"]["data"], {}
     for which in bound_terms.VARIANCES:
         bits = spent(T=50, variance=which)
@@ -51,63 +51,63 @@ def test_the_sum_and_what_is_drawn() -> None:
     assert max(curves, key=lambda which: curves[which]["line"]["width"]) == "beta"
     _, arrays = figure(page, "sum")
     assert arrays["data.1.y"][:, 0].tolist() == pytest.approx(
-        [float(found.so_far[t - 1]) for t in found.times], rel=1e-5
+        [float(result.so_far[t - 1]) for t in result.times], rel=1e-5
     )
     bars = figure(page, "terms")[0]["figure"]["data"][-1]
-    assert sum(plain(bars["y"])) == pytest.approx(found.total - found.prior, rel=1e-5)
-    assert film(page)["count"] == len(found.times) == 41 and "only name this family" in prose(page)
+    assert sum(plain(bars["y"])) == pytest.approx(result.total - result.prior, rel=1e-5)
+    assert film(page)["count"] == len(result.times) == 41 and "only name this family" in prose(page)
 
 
 @pytest.mark.parametrize("variance", ["beta", "posterior"])
 def test_terms_are_those_of_the_bound(variance: bound.Variance) -> None:
     """With the same draws of noise the terms are `bound.bound`'s, one by one."""
-    made, x = bound_terms.schedule_of("cosine", 10), bound_terms.picture("3")
+    results, x = bound_terms.schedule_of("cosine", 10), bound_terms.picture("3")
     own = model().denoiser()
 
     def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
-        return own(x, model().schedule.time_of(made.alpha_bar[t]).to(x))
+        return own(x, model().schedule.time_of(results.alpha_bar[t]).to(x))
 
     generator = torch.Generator().manual_seed(0)
-    wanted = bound.bound(predict, made, model().preprocess(x), variance, 17, generator=generator)
-    found = spent(T=10, variance=variance)
+    wanted = bound.bound(predict, results, model().preprocess(x), variance, 17, generator=generator)
+    result = spent(T=10, variance=variance)
     nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
-    assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
-    assert found.prior == pytest.approx(float(wanted.prior) / math.log(2), rel=1e-6)
+    assert torch.allclose(result.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
+    assert result.prior == pytest.approx(float(wanted.prior) / math.log(2), rel=1e-6)
 
 
 def test_a_guess_kept_in_range_costs_less_where_it_leaves_it() -> None:
     """The clamped terms are those of `bound.bound` clamped; the cosine's last step falls below a bit."""
-    made, x = bound_terms.schedule_of("cosine", 250), bound_terms.picture("3")
+    results, x = bound_terms.schedule_of("cosine", 250), bound_terms.picture("3")
     free, kept = (
         spent(),
-        bound_terms.terms(model(), made, x, bound_terms.variance(model(), made, "beta"), clip=True),
+        bound_terms.terms(model(), results, x, bound_terms.variance(model(), results, "beta"), clip=True),
     )
     assert bool((kept.terms[1:] <= free.terms[1:] + 1e-9).all())  # L_0 may grow: outer bins reach to infinity
     assert float(free.terms[-1]) > 10 * float(kept.terms[-1])
     page = opened(clip=True, step=40)
     assert float(metrics(page)["Bits per pixel"]) == pytest.approx(kept.total / 64, abs=6e-4)
-    made = bound_terms.schedule_of("cosine", 10)
+    results = bound_terms.schedule_of("cosine", 10)
     own = model().denoiser()
 
     def predict(x: torch.Tensor, t: torch.Tensor):  # type: ignore[no-untyped-def]
-        return own(x, model().schedule.time_of(made.alpha_bar[t]).to(x))
+        return own(x, model().schedule.time_of(results.alpha_bar[t]).to(x))
 
     generator = torch.Generator().manual_seed(0)
-    wanted = bound.bound(predict, made, model().preprocess(x), "beta", 17, generator=generator, clip=1.0)
-    found = bound_terms.terms(model(), made, x, bound.variances(made, "beta"), clip=True)
-    assert torch.allclose(found.terms[1:], wanted.steps[:, 0] / math.log(2), rtol=2e-3, atol=1e-3)
+    wanted = bound.bound(predict, results, model().preprocess(x), "beta", 17, generator=generator, clip=1.0)
+    result = bound_terms.terms(model(), results, x, bound.variances(results, "beta"), clip=True)
+    assert torch.allclose(result.terms[1:], wanted.steps[:, 0] / math.log(2), rtol=2e-3, atol=1e-3)
 
 
 def test_the_networks_own_chain_asks_at_whole_times() -> None:
-    made = bound_terms.schedule_of("cosine", 1000)
+    result = bound_terms.schedule_of("cosine", 1000)
     t = torch.tensor([1, 7, 500, 999])
-    assert torch.allclose(model().schedule.time_of(made.alpha_bar[t]), t.double(), atol=1e-6)
+    assert torch.allclose(model().schedule.time_of(result.alpha_bar[t]), t.double(), atol=1e-6)
 
 
 def test_fitted_variance_lies_above_the_posteriors() -> None:
-    made = bound_terms.schedule_of("linear", 50)
-    square = bound_terms.variance(model(), made, "fitted")
-    assert bool((square[1:] > made.posterior_variance[1:]).all()) and bool(square.isfinite().all())
+    result = bound_terms.schedule_of("linear", 50)
+    square = bound_terms.variance(model(), result, "fitted")
+    assert bool((square[1:] > result.posterior_variance[1:]).all()) and bool(square.isfinite().all())
 
 
 @pytest.mark.parametrize("T", [10, 50, 100, 250, 1000])
@@ -121,14 +121,14 @@ def test_columns_part_the_steps(T: int) -> None:
 def test_where_the_bits_of_mnist_are_spent() -> None:
     """What the first scene says, of every digit and of three draws of noise."""
     mnist: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
-    made, among = bound_terms.schedule_of("cosine", 250), lens.columns(250)
-    square = bound_terms.variance(mnist, made, "beta", True)
+    results, among = bound_terms.schedule_of("cosine", 250), lens.columns(250)
+    square = bound_terms.variance(mnist, results, "beta", True)
     for name, seed in [*((str(k), 0) for k in range(10)), ("3", 1), ("3", 2)]:
         x = bound_terms.picture(name, *bound_terms.of_model(mnist))
-        found = bound_terms.terms(mnist, made, x, square, seed, True)
-        first, second, *_, noisy, last = (column.bits(found) for column in among)
-        assert first + second > 0.6 * found.total and noisy + last < 0.15 * found.total, (name, seed)
-        assert float((found.noisy[among[0].shown - 1] - x).abs().mean()) < 0.02  # no eye sees that
+        result = bound_terms.terms(mnist, results, x, square, seed, True)
+        first, second, *_, noisy, last = (column.bits(result) for column in among)
+        assert first + second > 0.6 * result.total and noisy + last < 0.15 * result.total, (name, seed)
+        assert float((result.noisy[among[0].shown - 1] - x).abs().mean()) < 0.02  # no eye sees that
     assert x.shape == (1, 1, 28, 28) and torch.equal((255 * x).round() / 255, x)
 
 
@@ -138,14 +138,14 @@ def test_the_first_scene_shows_the_noise_and_the_guess() -> None:
     sheet = torch.tensor(plain(drawn[0]["z"])).reshape(60, 150)
     bits = plain(drawn[-1]["y"])
     mnist: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
-    made = bound_terms.schedule_of("cosine", 250)
+    results = bound_terms.schedule_of("cosine", 250)
     x = bound_terms.picture("3", *bound_terms.of_model(mnist))
-    found = lens.spent(mnist, made, x, "beta", clip=True)
+    result = lens.spent(mnist, results, x, "beta", clip=True)
     for i, column in enumerate(lens.columns(250)):
-        assert bits[i] == pytest.approx(column.bits(found), rel=1e-4)
-        for row, pictures in enumerate((found.noisy, found.clean)):
-            seen = sheet[30 * row : 30 * row + 28, 30 * i : 30 * i + 28]
-            assert torch.allclose(seen, pictures[column.shown - 1], atol=1e-4)
+        assert bits[i] == pytest.approx(column.bits(result), rel=1e-4)
+        for row, pictures in enumerate((result.noisy, result.clean)):
+            observed = sheet[30 * row : 30 * row + 28, 30 * i : 30 * i + 28]
+            assert torch.allclose(observed, pictures[column.shown - 1], atol=1e-4)
     assert "of at most 6272.0" in prose(page)  # 784 pixels of 256 greys
 
 
@@ -156,11 +156,11 @@ def test_what_the_scenes_say() -> None:
     ten = spent(T=10)
     assert 0.4 < float(ten.terms[0]) / ten.total < 0.5
     assert spent("linear").total < usual.total
-    made = bound_terms.schedule_of("cosine", 250)
-    assert float(made.beta[-1]) == pytest.approx(0.999)
-    c0, _, _ = made.posterior_weights(torch.tensor(250), torch.tensor(249))
+    result = bound_terms.schedule_of("cosine", 250)
+    assert float(result.beta[-1]) == pytest.approx(0.999)
+    c0, _, _ = result.posterior_weights(torch.tensor(250), torch.tensor(249))
     # of the clean guess the squared error is ε's over SNR, and it counts c_0² times over σ²: a thousandfold
-    assert float(c0**2 / made.snr[250] / made.beta[250]) == pytest.approx(1000, rel=0.01)
+    assert float(c0**2 / result.snr[250] / result.beta[250]) == pytest.approx(1000, rel=0.01)
     assert float(usual.terms[-1]) > 20 > 1 > float(spent("linear").terms[-1])
     assert spent(name="random greys").total > 3 * usual.total
 
@@ -185,27 +185,27 @@ def test_a_network_trained_on_the_bound_stands_beside_the_other() -> None:
     assert [line["name"].split(":")[0] for line in drawn] == ["vlb-digits, learned", "ddpm-digits, beta"]
     assert bool((of_bound < of_error).all()) and float(of_bound[-1]) < 0.85 * float(of_error[-1])
     card = weights.read_card(ZOO / "vlb-digits")
-    said = f"{card['metrics']['test/bpd']:.2f} ± {card['error']['test/bpd']:.2f}"
-    assert f"vlb-digits needs {said} bits a pixel" in prose(page)
+    text = f"{card['metrics']['test/bpd']:.2f} ± {card['error']['test/bpd']:.2f}"
+    assert f"vlb-digits needs {text} bits a pixel" in prose(page)
     assert "ddpm-digits needs 4.06 ± " in prose(opened())
 
 
 def test_what_the_ninth_scene_says_holds_for_every_digit() -> None:
-    made = bound_terms.schedule_of("linear", 100)
+    result = bound_terms.schedule_of("linear", 100)
     for name in map(str, range(10)):
         x = bound_terms.picture(name)
-        trained = lens.spent(on_the_bound(), made, x, LEARNED)
-        assert bool((trained.so_far < lens.spent(model(), made, x, "beta").so_far).all()), name
+        trained = lens.spent(on_the_bound(), result, x, LEARNED)
+        assert bool((trained.so_far < lens.spent(model(), result, x, "beta").so_far).all()), name
 
 
 def test_learned_variances_are_those_of_the_models_own_bound() -> None:
     """On its own chain the terms are the model's, with the same draws of noise."""
     own, x = on_the_bound(), bound_terms.picture("3")
-    made = bound_terms.schedule_of("linear", own.schedule.T)
+    results = bound_terms.schedule_of("linear", own.schedule.T)
     wanted = own.bound(own.preprocess(x), generator=torch.Generator().manual_seed(0))
-    found = lens.spent(own, made, x, LEARNED)
+    result = lens.spent(own, results, x, LEARNED)
     nats = torch.cat([wanted.decoder, wanted.steps[:, 0]])
-    assert torch.allclose(found.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
+    assert torch.allclose(result.terms, nats / math.log(2), rtol=2e-3, atol=1e-3)
     assert (
         lens.kinds_of(own) == [*bound_terms.VARIANCES, "learned"]
         and lens.kinds_of(model()) == bound_terms.VARIANCES

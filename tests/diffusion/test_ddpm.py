@@ -27,8 +27,8 @@ def test_an_untrained_unet_says_no_noise_and_keeps_the_shape(side: int, widths: 
     torch.manual_seed(0)
     model = ImageDDPM((1, side, side), **(SMALL | {"widths": widths, "noise_steps": 100}))
     x = images(64, side)
-    said = model.net(x[0], torch.full((64,), 7), x[1])
-    assert said.shape == x[0].shape and not said.any()
+    text = model.net(x[0], torch.full((64,), 7), x[1])
+    assert text.shape == x[0].shape and not text.any()
     contracts.loss_at_start(model, x, 1.0, 0.03)  # E‖ε‖² a number
 
 
@@ -120,24 +120,24 @@ def test_the_bound_is_clamped_as_samples_are() -> None:
 
 
 def test_times_are_of_each_example_and_uniform() -> None:
-    seen: list[Tensor] = []
+    results: list[Tensor] = []
 
     class Told(torch.nn.Module):
         def forward(self, x: Tensor, t: Tensor, y: Tensor | None = None) -> Tensor:
-            seen.append(t)
+            results.append(t)
             return x * 0
 
     model = DDPM()
     model.net = Told()
     torch.manual_seed(0)
     model.step((torch.randn(4000, 2),), "train")
-    t = seen[0]
+    t = results[0]
     assert int(t.min()) >= 1 and int(t.max()) <= 1000 and len(t.unique()) > 900
     counts = torch.histc(t.float(), 10, 1, 1000)
     assert float(((counts - 400) ** 2 / 400).sum()) < 33  # χ² of 9 degrees, 1 in 10,000
-    seen.clear()
+    results.clear()
     model.step((torch.randn(4000, 2),), "val")
-    counts = torch.histc(seen[0].float(), 10, 1, 1000)
+    counts = torch.histc(results[0].float(), 10, 1, 1000)
     assert float(((counts - 400) ** 2 / 400).sum()) < 33
 
 
@@ -154,11 +154,11 @@ def test_of_data_at_zero_the_best_answer_has_no_loss() -> None:
 
 
 def test_labels_are_dropped_as_often_as_said() -> None:
-    seen: list[Tensor] = []
+    results: list[Tensor] = []
 
     class Told(torch.nn.Module):
         def forward(self, x: Tensor, t: Tensor, y: Tensor) -> Tensor:
-            seen.append(y)
+            results.append(y)
             return x * 0
 
     model = DDPM(conditional=True, num_classes=4, label_dropout=0.2)
@@ -166,10 +166,10 @@ def test_labels_are_dropped_as_often_as_said() -> None:
     torch.manual_seed(0)
     batch = torch.randn(5000, 2), torch.arange(5000) % 4
     model.step(batch, "train")
-    dropped = float((seen[0] == 4).float().mean())
+    dropped = float((results[0] == 4).float().mean())
     assert abs(dropped - 0.2) < 4 * math.sqrt(0.16 / 5000)
     model.step(batch, "val")
-    assert not bool((seen[1] == 4).any())
+    assert not bool((results[1] == 4).any())
 
 
 @pytest.mark.parametrize(
@@ -200,13 +200,13 @@ def test_averaged_weights() -> None:
     for rate, decay in ((0.0, 0.9), (0.05, 0.9)):
         model = DDPM(width=4, blocks=1, embedding=4, optimizer=lambda p, r=rate: torch.optim.SGD(p, r))  # type: ignore[misc]
         torch.nn.init.normal_(model.net.last.weight)  # type: ignore[union-attr, arg-type]
-        seen = [model.net.last.bias.detach().clone()]  # type: ignore[union-attr, operator]
+        results = [model.net.last.bias.detach().clone()]  # type: ignore[union-attr, operator]
 
         class Watch(L.Callback):
             def on_train_batch_end(
                 self, trainer: L.Trainer, module: L.LightningModule, *rest: object
             ) -> None:
-                seen.append(module.net.last.bias.detach().clone())  # type: ignore[union-attr, operator]  # noqa: B023
+                results.append(module.net.last.bias.detach().clone())  # type: ignore[union-attr, operator]  # noqa: B023
 
         trainer = L.Trainer(
             accelerator="cpu", max_epochs=1, logger=False, enable_checkpointing=False,
@@ -215,12 +215,12 @@ def test_averaged_weights() -> None:
         )  # fmt: skip
         trainer.fit(model, torch.utils.data.DataLoader([(torch.randn(8, 2),)] * 5, batch_size=None))  # type: ignore[arg-type]
         # torch's first update copies: θ_1 takes the place of θ_0
-        average = seen[1]
-        for value in seen[2:]:
+        average = results[1]
+        for value in results[2:]:
             average = decay * average + (1 - decay) * value
         end = model.net.last.bias.detach()  # type: ignore[union-attr, operator]
         assert torch.allclose(end, average, atol=1e-7)
-        assert torch.equal(end, seen[0]) == (rate == 0) and len(seen) == 6
+        assert torch.equal(end, results[0]) == (rate == 0) and len(results) == 6
 
 
 def test_guidance_and_labels_of_a_model() -> None:

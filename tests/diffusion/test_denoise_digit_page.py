@@ -89,18 +89,18 @@ def test_a_start_from_a_drawing() -> None:
     """What the noise leaves is kept: the more noise, the further from the drawing."""
     model: Any = weights.load("ddpm-digits").eval().requires_grad_(False)
     three = dict(digits())["3"]
-    found = {
+    results = {
         100: lens.run(model, ANY, 0.0, 10, 0.0, 0, three, 100),
         600: lens.run(model, 8, 2.0, 10, 0.0, 0, three, 600),
         1000: lens.run(model, 8, 2.0, 10, 0.0, 0, three, 1000),
     }
-    off = [lens.left_of(run, three) for run in found.values()]
+    off = [lens.left_of(run, three) for run in results.values()]
     assert off[0] < 0.06 and off[0] < off[1] < off[2]
-    assert all(run.times[0] == level and run.times[-1] == 0 for level, run in found.items())
+    assert all(run.times[0] == level and run.times[-1] == 0 for level, run in results.items())
     network: Any = weights.load("cnn-digits").eval()
-    named = network.predict(found[600].guess[-1][:, None]).argmax(1)
+    named = network.predict(results[600].guess[-1][:, None]).argmax(1)
     assert (named == 8).sum() >= 8
-    named = network.predict(found[100].guess[-1][:, None]).argmax(1)
+    named = network.predict(results[100].guess[-1][:, None]).argmax(1)
     assert (named == 3).all()
     page = opened(start="a drawing", level=600, digit=8, drawing=3, S=10)
     assert "the ends differ from the drawing by 0." in prose(page)
@@ -126,8 +126,8 @@ def test_what_the_scenes_of_mnist_say() -> None:
     assert contrast[1] > 1.2 * contrast[-1] and float(free.guess.abs().max()) > 100
     judge: Any = weights.load("cnn-mnist")
     right = [
-        float((judge.predict(found.noisy[-1][:, None]).argmax(1) == torch.arange(12) % 10).float().mean())
-        for found in (free, kept)
+        float((judge.predict(result.noisy[-1][:, None]).argmax(1) == torch.arange(12) % 10).float().mean())
+        for result in (free, kept)
     ]
     assert right[0] < 0.5 and right[1] > 0.8
 

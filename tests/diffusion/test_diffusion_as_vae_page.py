@@ -64,11 +64,11 @@ def test_the_gap_of_the_best_variance_is_what_the_prior_misses() -> None:
 @pytest.mark.parametrize("variance", ["beta", "posterior"])
 def test_terms_are_means_of_the_bound(variance: bound.Variance) -> None:
     """Each part, by draws of data and noise through `bound.bound` with the exact denoiser."""
-    made, n = linear(10), 20_000
+    result, n = linear(10), 20_000
     generator = torch.Generator().manual_seed(0)
     distribution = exact.Mixture(torch.tensor([[lens.MEAN]]), lens.VARIANCE)
     x, _ = distribution.draw(n, generator)
-    drawn = bound.bound(distribution.denoiser(made), made, x, variance, generator=generator)
+    drawn = bound.bound(distribution.denoiser(result), result, x, variance, generator=generator)
     parts = lens.expected(10, variance)
     for mean, values in (
         (parts.picture, drawn.decoder), (parts.codes, drawn.steps.sum(0)), (parts.last, drawn.prior),
@@ -81,8 +81,8 @@ def test_terms_are_means_of_the_bound(variance: bound.Variance) -> None:
 
 def test_terms_of_the_chain_add_up_to_those_of_the_other_page() -> None:
     model, x = models()[0], terms.picture("3")
-    made = terms.schedule_of("linear", 50)
-    whole = terms.terms(model, made, x, terms.variance(model, made, "beta"))
+    result = terms.schedule_of("linear", 50)
+    whole = terms.terms(model, result, x, terms.variance(model, result, "beta"))
     assert chain(50, variance=room.BETA).total == pytest.approx(whole.total, rel=1e-9)
 
 
@@ -148,35 +148,35 @@ def large() -> tuple[GaussianDiffusion, VAE, lens.Chains]:
 
 def test_both_chains_meet_at_the_last_code() -> None:
     """What the first scene says: up from the picture, down from the same x_T."""
-    model, _, found = large()
+    model, _, result = large()
     x = terms.picture("3", *terms.of_model(model))
-    assert found.codes.shape == found.made.shape == (5, 6, 28, 28)
-    assert torch.allclose(found.codes[:, 0], x[0].expand(5, 28, 28), atol=1e-6)
-    assert torch.equal(found.codes[:, -1], found.made[:, -1])
+    assert result.codes.shape == result.made.shape == (5, 6, 28, 28)
+    assert torch.allclose(result.codes[:, 0], x[0].expand(5, 28, 28), atol=1e-6)
+    assert torch.equal(result.codes[:, -1], result.made[:, -1])
     for i, T in enumerate(room.STEPS[:3]):
-        made = terms.schedule_of("cosine", T)
-        whole = terms.terms(model, made, x, bound.variances(made, "beta"), clip=True)
-        assert found.parts[i].total == pytest.approx(whole.total, rel=1e-6)
-        assert float(found.bits[i].sum()) + whole.prior == pytest.approx(whole.total, rel=1e-6)
+        results = terms.schedule_of("cosine", T)
+        whole = terms.terms(model, results, x, bound.variances(results, "beta"), clip=True)
+        assert result.parts[i].total == pytest.approx(whole.total, rel=1e-6)
+        assert float(result.bits[i].sum()) + whole.prior == pytest.approx(whole.total, rel=1e-6)
 
 
 def test_the_decoders_last_step_is_the_guess() -> None:
     """At t = 1 no noise is drawn: x_0 is the clipped x̂_0 of x_1."""
     model, _, _ = large()
-    made = terms.schedule_of("cosine", 10)
-    down = lens.descended(model, made, torch.randn(1, 1, 28, 28), room.BETA)
-    own = model.schedule.time_of(made.alpha_bar[1:2]).to(down[1])
+    result = terms.schedule_of("cosine", 10)
+    down = lens.descended(model, result, torch.randn(1, 1, 28, 28), room.BETA)
+    own = model.schedule.time_of(result.alpha_bar[1:2]).to(down[1])
     guess = model.denoiser()(down[1], own)[0].clamp(-1, 1)
     assert len(down) == 11 and torch.allclose(down[0], guess, atol=1e-4)
 
 
 def test_what_is_shown_of_the_chains() -> None:
     page = opened(scene="Chain and VAE")
-    _, vae, found = large()
+    _, vae, result = large()
     _, arrays = figure(page, "chain")
     assert arrays["data.0.z"].shape == (5, 60, 180) and arrays["data.1.y"].shape == (5, 6)
-    assert arrays["data.1.y"][2][1:].tolist() == pytest.approx(found.bits[2].tolist(), rel=1e-4)
-    assert arrays["data.0.z"][2][30:58, :28] == pytest.approx(found.made[2, 0].numpy(), abs=1e-3)
+    assert arrays["data.1.y"][2][1:].tolist() == pytest.approx(result.bits[2].tolist(), rel=1e-4)
+    assert arrays["data.0.z"][2][30:58, :28] == pytest.approx(result.made[2, 0].numpy(), abs=1e-3)
     encoder = sum(p.numel() for p in vae.encoder.parameters())
     assert f"encoder of {encoder:,} weights" in prose(page)
     assert "39,200 numbers, the VAE's 40" in film(page, "T")["captions"][2]
@@ -202,8 +202,8 @@ def test_what_the_scenes_say() -> None:
     assert found("blank").vae.parts.total > 2 * chain(50, "blank").total
     three = [chain(50, variance=variance).total for variance in room.VARIANCES]
     assert three == sorted(three)
-    made, model = terms.schedule_of("linear", 50), models()[0]
-    squares = [terms.variance(model, made, kind) for kind in ("posterior", "beta", "fitted")]
+    result, model = terms.schedule_of("linear", 50), models()[0]
+    squares = [terms.variance(model, result, kind) for kind in ("posterior", "beta", "fitted")]
     assert bool((squares[0][2:] < squares[1][2:]).all()) and bool((squares[0][2:] < squares[2][2:]).all())
     gaps = lens.gaps()
     assert float(gaps[room.BETA][3] / gaps[room.BETA][0]) == pytest.approx(0.1, abs=0.02)

@@ -21,20 +21,21 @@ def end(kind: str, way: str, steps: int, last: float = 10) -> float:
 
 @pytest.mark.parametrize("kind", room.KINDS)
 def test_the_way_forwards_has_the_kernels_moments_whatever_the_steps(kind: str) -> None:
-    made, generator = lens.equation(kind, 5), torch.Generator().manual_seed(0)
+    result, generator = lens.equation(kind, 5), torch.Generator().manual_seed(0)
     x = torch.ones(20_000, 2, dtype=torch.float64)
     times = torch.tensor([0, 0.2, 0.25, 0.7], dtype=torch.float64)
-    now = lens.drowned(made, x, times, generator)[-1]
-    m, v = made.mean(times[-1]), made.variance(times[-1])
+    now = lens.drowned(result, x, times, generator)[-1]
+    m, v = result.mean(times[-1]), result.variance(times[-1])
     assert float(now.mean()) == pytest.approx(float(m), abs=4 * float(v.sqrt()) / 200)
     assert float(now.var()) == pytest.approx(float(v), rel=4 * (2 / 40_000) ** 0.5)
 
 
 def test_preserved_and_exploded() -> None:
     assert all(lens.width(lens.equation("VP", 10), t) == pytest.approx(1) for t in (0.0, 0.3, 1.0))
-    made = lens.equation("VE", 10)
+    equation = lens.equation("VE", 10)
     assert (
-        lens.width(made, 1.0) == pytest.approx(101**0.5, rel=1e-3) and float(made.mean(torch.ones(()))) == 1
+        lens.width(equation, 1.0) == pytest.approx(101**0.5, rel=1e-3)
+        and float(equation.mean(torch.ones(()))) == 1
     )
     cloud = lens.run("VE", room.NOISING, 50, 10, 0).cloud
     assert cloud[-1].std() > 9 * cloud[0].std()
@@ -53,8 +54,8 @@ def test_one_walk_in_the_clouds_own_unit(kind: str) -> None:
         )
         two = sde.exact_log_prob(vp, lens.MIXTURE, x * sde.radius(vp, s)[0], s)
         assert torch.allclose(one, two, atol=1e-6)
-    found, made = lens.run(kind, room.NOISING, 50, 10, 0), other
-    own = lens.seen(found, made, True)[0]
+    result, results = lens.run(kind, room.NOISING, 50, 10, 0), other
+    own = lens.seen(result, results, True)[0]
     assert torch.allclose(own.std((1, 2)), torch.ones(1, dtype=torch.float64), atol=0.08)
 
 
@@ -91,18 +92,18 @@ def test_the_page_shows_its_walk() -> None:
 
 def test_the_terms_of_a_digit_are_those_of_its_kernel() -> None:
     digit = dict(examples(28))["5"]
-    found, x = lens.terms(digit, 50, 0), 2 * digit - 1
-    assert bool((found.mean[:, 1] == 1).all() and (found.mean[:, 0].diff() < 0).all())  # as the scene says
-    assert bool((found.sd.diff(dim=0) > 0).all()) and float(found.sd[:, 0].max()) <= 1
-    eps = found.pictures[-1, 1, 1] / found.sd[-1, 1]
+    result, x = lens.terms(digit, 50, 0), 2 * digit - 1
+    assert bool((result.mean[:, 1] == 1).all() and (result.mean[:, 0].diff() < 0).all())  # as the scene says
+    assert bool((result.sd.diff(dim=0) > 0).all()) and float(result.sd[:, 0].max()) <= 1
+    eps = result.pictures[-1, 1, 1] / result.sd[-1, 1]
     assert float(eps.std()) == pytest.approx(1, abs=0.1)
     for i, kind in enumerate(lens.COMPARED):
-        times = torch.tensor(found.times, dtype=torch.float64)
+        times = torch.tensor(result.times, dtype=torch.float64)
         want = sde.noised(lens.equation(kind, 50), x.expand(21, 28, 28), times, eps.expand(21, 28, 28))
-        assert torch.allclose(found.pictures[:, i, 2].double(), want.double(), atol=1e-4)
-        assert torch.allclose(found.pictures[:, i, :2].sum(1), found.pictures[:, i, 2])
-    assert [lens.clearer(found, at) for at in (0, 7)] == ["neither", "VE"]
-    vp, ve = found.ratio(7)
+        assert torch.allclose(result.pictures[:, i, 2].double(), want.double(), atol=1e-4)
+        assert torch.allclose(result.pictures[:, i, :2].sum(1), result.pictures[:, i, 2])
+    assert [lens.clearer(result, at) for at in (0, 7)] == ["neither", "VE"]
+    vp, ve = result.ratio(7)
     assert vp == pytest.approx(sde_ratio("VP", 0.35)) and ve == pytest.approx(sde_ratio("VE", 0.35))
 
 

@@ -49,23 +49,25 @@ def stirred(build: Callable[[], Module]) -> Module:
 def test_an_evaluation_says_the_same_in_batches_of_any_size_and_order(name: str) -> None:
     build, shape = MODELS[name]
     x = torch.randint(17, (24, *shape), generator=torch.Generator().manual_seed(0)) / 16
-    found = []
+    results = []
     for size, order in ((24, torch.arange(24)), (7, torch.arange(24)), (5, torch.arange(24).flip(0))):
         model = stirred(build)
         torch.manual_seed(size)
         with torch.no_grad():
             for part in x[order].split(size):
                 model.step((part,), "val")
-        found.append(
+        results.append(
             [float(m.compute()) for key, m in model.meters.items() if key.startswith("val_")]  # type: ignore[operator]
         )
-    assert found[0] == pytest.approx(found[1], rel=1e-4) and found[0] == pytest.approx(found[2], rel=1e-4)
+    assert results[0] == pytest.approx(results[1], rel=1e-4) and results[0] == pytest.approx(
+        results[2], rel=1e-4
+    )
 
 
 @pytest.mark.parametrize("kind", ["linear", "cosine"])
 def test_no_t_takes_most_of_the_draws(kind: Kind) -> None:
-    made = named(kind, 1000)
-    share = bound.proposal(made, bound.variances(made, "beta"))
+    result = named(kind, 1000)
+    share = bound.proposal(result, bound.variances(result, "beta"))
     assert float(share.sum()) == pytest.approx(1) and share[0] == 0 and bool((share[1:] > 0).all())
     assert float(share.max()) < 0.2
 
@@ -73,18 +75,19 @@ def test_no_t_takes_most_of_the_draws(kind: Kind) -> None:
 @pytest.mark.parametrize("kind", ["linear", "cosine", "linear-zero", "cosine-zero"])
 def test_few_draws_are_near_the_sum_of_all_terms(kind: Kind) -> None:
     """Of two points, the exact net: the spread of eight draws is that of noise, not of a rare t."""
-    made, truth = named(kind, 200), exact.Mixture(torch.tensor([[-0.8], [0.8]]), 0.01)
+    result, truth = named(kind, 200), exact.Mixture(torch.tensor([[-0.8], [0.8]]), 0.01)
     x = truth.draw(2000, torch.Generator().manual_seed(0))[0]
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        a = made.alpha_bar[t]
+        a = result.alpha_bar[t]
         eps = truth.eps(x, a)
-        b, root = made.sigma(t, x), made.root(t, x)
+        b, root = result.sigma(t, x), result.root(t, x)
         at_end = 0.0 * x  # E x_0, where no signal is left
         return torch.where(root > 0, (x - b * eps) / root.clamp(min=1e-12), at_end), eps
 
     few, every = (
-        bound.bound(predict, made, x, draws=n, generator=torch.Generator().manual_seed(1)) for n in (8, None)
+        bound.bound(predict, result, x, draws=n, generator=torch.Generator().manual_seed(1))
+        for n in (8, None)
     )
     assert bool(every.total.isfinite().all()) and bool(few.total.isfinite().all())
     off = few.total - every.total
@@ -111,15 +114,15 @@ def test_a_schedule_that_ends_in_pure_noise_has_a_finite_bound(kind: Kind) -> No
 @pytest.mark.parametrize("sampler", [samplers.heun, samplers.dpm_solver])
 def test_solvers_start_from_pure_noise(kind: Kind, sampler: Callable[..., samplers.Trajectory]) -> None:
     """N(1, ¼): every sampler ends near m + s x_T, as the probability-flow ODE does."""
-    made = named(kind, 1000)
+    result = named(kind, 1000)
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        a = made.alpha_bar[t][:, None]
+        a = result.alpha_bar[t][:, None]
         x0 = 1 + 0.25 * a.sqrt() * (x - a.sqrt()) / (0.25 * a + 1 - a)
         return x0, (x - a.sqrt() * x0) / (1 - a).sqrt()
 
     start = torch.linspace(-2, 2, 9, dtype=torch.float64)[:, None]
-    ends = [samplers.last(sampler(predict, made, start, made.times(steps))) for steps in (20, 500)]
+    ends = [samplers.last(sampler(predict, result, start, result.times(steps))) for steps in (20, 500)]
     off = [float((end - (1 + 0.5 * start)).abs().max()) for end in ends]
     assert off[1] < 0.01 and off[1] < off[0]
 
@@ -149,9 +152,11 @@ def test_a_test_takes_all_terms() -> None:
     """Unless it is told how many."""
     for draws, wanted in ((None, 39), (5, 6)):
         model = stirred(lambda: DDPM((2,), noise_steps=40, test_draws=draws, **SMALL))  # noqa: B023  # type: ignore[arg-type]
-        seen: list[int] = []
+        results: list[int] = []
         real = model.bound
-        model.bound = lambda *args, **given: seen.append(len((found := real(*args, **given)).steps)) or found  # type: ignore  # noqa: B023
+        model.bound = lambda *args, **given: (
+            results.append(len((result := real(*args, **given)).steps)) or result  # noqa: B023
+        )  # type: ignore
         with torch.no_grad():
             model.step((torch.randn(3, 2),), "test")
-        assert seen == [wanted]
+        assert results == [wanted]

@@ -50,11 +50,11 @@ def test_draws_have_the_mixtures_moments() -> None:
 def test_the_exact_optimum_on_a_finite_set_memorises() -> None:
     """What a network adds is what it gets wrong: the exact minimiser returns the training points."""
     points = torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
-    made = linear()
+    result = linear()
     x = torch.randn(40, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
-    predict = exact.Mixture(points).denoiser(made)
-    for trajectory in (samplers.ddim(predict, made, x, made.times(200)),
-                 samplers.ancestral(predict, made, x, made.times(1000))):  # fmt: skip
+    predict = exact.Mixture(points).denoiser(result)
+    for trajectory in (samplers.ddim(predict, result, x, result.times(200)),
+                 samplers.ancestral(predict, result, x, result.times(1000))):  # fmt: skip
         nearest = torch.cdist(samplers.last(trajectory), points).min(1).values
         assert nearest.max() < 1e-3
     fresh = torch.cdist(torch.randn(40, 2, dtype=torch.float64), points).min(1).values

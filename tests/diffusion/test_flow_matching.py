@@ -75,9 +75,9 @@ def test_straight_pairs_stay_straight() -> None:
 def test_optimal_pairs_are_the_best_of_all_permutations() -> None:
     g = torch.Generator().manual_seed(0)
     x0, x1 = torch.randn(6, 2, generator=g), torch.randn(6, 2, generator=g)
-    found = float((x0 - flow_matching.optimal_pairs(x0, x1)).square().sum())
+    result = float((x0 - flow_matching.optimal_pairs(x0, x1)).square().sum())
     best = min(float((x0 - x1[list(p)]).square().sum()) for p in itertools.permutations(range(6)))
-    assert found == pytest.approx(best, rel=1e-5) and found < float((x0 - x1).square().sum())
+    assert result == pytest.approx(best, rel=1e-5) and result < float((x0 - x1).square().sum())
     # of squares: by plain distances one would stay and the other go all the way, 2.0025 against 2.0050
     x0, x1 = torch.tensor([[0.0, 0.0], [1.0, 0.0]]), torch.tensor([[1.0, 0.0], [2.0, 0.1]])
     assert torch.equal(flow_matching.optimal_pairs(x0, x1), x1)
@@ -108,10 +108,10 @@ def test_learns_and_draws(coupling: str) -> None:
     contracts.reproducible(
         lambda seed: model.sample(3, steps=4, generator=torch.Generator().manual_seed(seed))
     )
-    seen = contracts.trace_replays(
+    result = contracts.trace_replays(
         lambda seed: model.sample_trace(3, steps=4, generator=torch.Generator().manual_seed(seed))
     )
-    assert len(seen) == 5
+    assert len(result) == 5
     torch.nn.init.normal_(model.net.last.weight)
     contracts.every_parameter_gets_a_gradient(model, lambda: model.step((x,), "train"))
 

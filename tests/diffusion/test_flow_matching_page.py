@@ -82,11 +82,11 @@ def test_lines_that_cross_by_brute_force() -> None:
 
 
 def test_what_the_scenes_of_pairs_say() -> None:
-    found, at = lens.pairs(64, 2.0, 0), room.BATCHES.index(64)
-    random, best = (found.crossed[name][at] for name in room.COUPLINGS)
+    result, at = lens.pairs(64, 2.0, 0), room.BATCHES.index(64)
+    random, best = (result.crossed[name][at] for name in room.COUPLINGS)
     assert 0.25 < random < 0.3 and best < 0.01
     assert lens.how_many(random) == lens.CROSSED[2] and lens.how_many(best) == lens.CROSSED[0]
-    ends = [found.lines[name] for name in room.COUPLINGS]
+    ends = [result.lines[name] for name in room.COUPLINGS]
     assert torch.equal(ends[0][0], ends[1][0])  # one noise, and one set of data
     assert torch.equal(*(line[-1].sort(0).values for line in ends))
     squares = [float((line[-1] - line[0]).square().sum()) for line in ends]

@@ -26,18 +26,18 @@ def model(source: str = room.EXACT) -> GaussianDiffusion:
 @cache
 def told(source: str = room.EXACT, place: tuple[float, float] = PLACE, kind: parameterisation.Kind = "eps",
          error: float = 0.0) -> lens.Views:  # fmt: skip
-    made = model(source)
+    result = model(source)
     drawn = digits()[0][1] if source == room.DIGIT else None
-    x = lens.start(made, place, drawn)
-    return lens.views(lens.predictor(source, made), made.schedule, x, kind, error)
+    x = lens.start(result, place, drawn)
+    return lens.views(lens.predictor(source, result), result.schedule, x, kind, error)
 
 
-def at(found: lens.Views, kind: parameterisation.Kind, t: int) -> Tensor:
-    return found.told[kind][found.times.index(t)]
+def at(views: lens.Views, kind: parameterisation.Kind, t: int) -> Tensor:
+    return views.told[kind][views.times.index(t)]
 
 
-def off(found: lens.Views, usual: lens.Views, kind: parameterisation.Kind, t: int) -> float:
-    return float((at(found, kind, t) - at(usual, kind, t)).square().mean().sqrt())
+def off(views: lens.Views, usual: lens.Views, kind: parameterisation.Kind, t: int) -> float:
+    return float((at(views, kind, t) - at(usual, kind, t)).square().mean().sqrt())
 
 
 def alike(a: Tensor, b: Tensor) -> float:
@@ -47,13 +47,13 @@ def alike(a: Tensor, b: Tensor) -> float:
 @pytest.mark.parametrize("source", room.SOURCES)
 def test_the_four_are_one(source: str) -> None:
     """x_t is made of x̂_0 and ε̂; v̂ stands across it; the score is ε̂ over −√(1−ᾱ): by the formulas alone."""
-    found, a = told(source), model(source).schedule.alpha_bar[torch.tensor(told(source).times)]
-    a, b = (v.reshape(-1, *[1] * (found.x.ndim - 1)) for v in (a.sqrt(), (1 - a).sqrt()))
-    eps, x0 = found.told["eps"], found.told["x0"]
-    assert torch.allclose(a * x0 + b * eps, found.x, atol=1e-12)
-    assert torch.allclose(found.told["v"], a * eps - b * x0, atol=1e-9)
-    assert torch.allclose(found.told["score"], -eps / b, rtol=1e-12)
-    assert found.lost < 1e-12
+    result, a = told(source), model(source).schedule.alpha_bar[torch.tensor(told(source).times)]
+    a, b = (v.reshape(-1, *[1] * (result.x.ndim - 1)) for v in (a.sqrt(), (1 - a).sqrt()))
+    eps, x0 = result.told["eps"], result.told["x0"]
+    assert torch.allclose(a * x0 + b * eps, result.x, atol=1e-12)
+    assert torch.allclose(result.told["v"], a * eps - b * x0, atol=1e-9)
+    assert torch.allclose(result.told["score"], -eps / b, rtol=1e-12)
+    assert result.lost < 1e-12
 
 
 def test_the_exact_score_is_the_slope_of_log_p() -> None:

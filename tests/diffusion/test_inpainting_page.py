@@ -21,10 +21,10 @@ opened = partial(open_page, "diffusion/inpainting")
      (20, 0.783340, 0.366923), (50, 0.792958, 0.363104)],
 )  # fmt: skip
 def test_the_toys_table(r: int, mean: float, variance: float) -> None:
-    found = toy()
+    result = toy()
     at = room.PASSES.index(r)
-    assert (float(found.mean[at]), float(found.variance[at])) == pytest.approx((mean, variance), abs=1e-6)
-    assert found.exact == pytest.approx((0.8, 0.36))
+    assert (float(result.mean[at]), float(result.variance[at])) == pytest.approx((mean, variance), abs=1e-6)
+    assert result.exact == pytest.approx((0.8, 0.36))
 
 
 @cache
@@ -47,8 +47,8 @@ def test_the_toys_scenes() -> None:
 def completed(digit: str, missing: str, passes: int, steps: int = 10) -> lens.Completion:
     model = weights.load("ddpm-digits").eval().requires_grad_(False)
     work = lens.complete(model, picture(digit), dict(lens.masks(8))[missing], steps, passes, 0)  # type: ignore[arg-type]
-    ((_, found),) = deque(work, maxlen=1)
-    return found
+    ((_, result),) = deque(work, maxlen=1)
+    return result
 
 
 @cache
@@ -64,10 +64,10 @@ def same(digit: str, missing: str, passes: int) -> tuple[int, torch.Tensor]:
 
 
 def test_known_pixels_stay_and_the_rest_is_drawn() -> None:
-    found, hole = completed("2", "middle", 1), dict(lens.masks(8))["middle"] >= 0.5
-    assert found.off == 0 and (found.noisy[-1][:, ~hole] == picture("2")[~hole]).all()
-    assert float(found.noisy[-1][:, hole].std(0).mean()) > 0.05
-    assert found.times[0] == 1000 and found.times[-1] == 0 and found.noisy.shape == (11, 12, 8, 8)
+    result, hole = completed("2", "middle", 1), dict(lens.masks(8))["middle"] >= 0.5
+    assert result.off == 0 and (result.noisy[-1][:, ~hole] == picture("2")[~hole]).all()
+    assert float(result.noisy[-1][:, hole].std(0).mean()) > 0.05
+    assert result.times[0] == 1000 and result.times[-1] == 0 and result.noisy.shape == (11, 12, 8, 8)
     assert (completed("2", "none", 1).noisy[-1] == picture("2")).all()
 
 
@@ -84,9 +84,9 @@ def test_the_page() -> None:
     assert "16 of 64 pixels are missing, and the known ones are off by 0 at the end" in prose(page)
     assert lens.numbers(completed("2", "middle", 5), 5)[-1] == {"xt": "t = 0", "net": "call 46"}
     _, arrays = figure(page, "noisy")
-    seen = torch.tensor(arrays["data.0.z"][-1][:8, :8])
+    result = torch.tensor(arrays["data.0.z"][-1][:8, :8])
     want = lens.marked(completed("2", "middle", 1).noisy[-1], dict(lens.masks(8))["middle"])[0]
-    assert (seen - want).abs().max() < 0.05  # the pad knows sixteen greys
+    assert (result - want).abs().max() < 0.05  # the pad knows sixteen greys
     assert "and 12 of the 12 completions too" in prose(opened(missing="none", r=1))
 
 

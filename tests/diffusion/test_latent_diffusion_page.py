@@ -37,8 +37,8 @@ def test_work_is_counted_as_by_hand() -> None:
 
 
 def test_the_pictures_are_the_models_own_samples() -> None:
-    found = lens.draws(model("ldm-digits"), model("ddpm-digits"), None, 0.0, 5, 0)
-    assert found.pictures.shape == (6, 3, 12, 8, 8) and found.times[0] == 1000 and found.times[-1] == 0
+    draws = lens.draws(model("ldm-digits"), model("ddpm-digits"), None, 0.0, 5, 0)
+    assert draws.pictures.shape == (6, 3, 12, 8, 8) and draws.times[0] == 1000 and draws.times[-1] == 0
     for k, name in ((1, "ldm-digits"), (2, "ddpm-digits")):
         want = (
             model(name)
@@ -46,8 +46,8 @@ def test_the_pictures_are_the_models_own_samples() -> None:
             .reshape(12, 8, 8)
             .clamp(0, 1)
         )
-        torch.testing.assert_close(found.pictures[-1, k], want, atol=1e-4, rtol=0)
-    assert (found.pictures[:, 0] == found.pictures[0, 0]).all()
+        torch.testing.assert_close(draws.pictures[-1, k], want, atol=1e-4, rtol=0)
+    assert (draws.pictures[:, 0] == draws.pictures[0, 0]).all()
     cost = lens.costs(model("ldm-digits"), model("ddpm-digits"), 0.0, 5)
     assert cost[1] * 20 < cost[2]
 
@@ -57,9 +57,9 @@ def test_what_the_scenes_say() -> None:
     eights = lens.draws(model("ldm-digits"), model("ddpm-digits"), 8, 1.0, 20, 0).pictures[-1]
     named = network.predict(eights.reshape(36, 1, 8, 8)).argmax(1).reshape(3, 12)
     assert (named[1:] == 8).double().mean() > 0.85 and (named[0] == 8).double().mean() < 0.5
-    found = clouds()
-    prior = lens.distance(found.data, found.prior)
-    assert lens.distance(found.data, found.trajectory[-1]) < 0.5 * prior
+    result = clouds()
+    prior = lens.distance(result.data, result.prior)
+    assert lens.distance(result.data, result.trajectory[-1]) < 0.5 * prior
     counts = lens.sure(network, lens.draws(model("ldm-digits"), model("ddpm-digits"), None, 0.0, 20, 0))
     assert counts[1] > counts[0] and lens.more(counts) == lens.MORE[0]
 

@@ -28,19 +28,19 @@ def walks(a: str, b: str, level: int = 500) -> lens.Walks:
 
 @cache
 def trip() -> lens.Trip:
-    return [found for _, found in lens.trip(model(), dict(digits())["3"], dict(digits())["8"])][-1]
+    return [result for _, result in lens.trip(model(), dict(digits())["3"], dict(digits())["8"])][-1]
 
 
 def test_arc_and_line_have_the_same_ends() -> None:
-    found = walks("3", "8")
+    result = walks("3", "8")
     for row in (0, 1):
         for place, name in ((0, "3"), (-1, "8")):
-            assert (found.pictures[row, place] - dict(digits())[name]).abs().mean() < 0.05
-    assert torch.allclose(found.pictures[0, [0, -1]], found.pictures[1, [0, -1]], atol=1e-4)
-    long, short = (found.lengths[k] for k in ("spherical", "linear"))
+            assert (result.pictures[row, place] - dict(digits())[name]).abs().mean() < 0.05
+    assert torch.allclose(result.pictures[0, [0, -1]], result.pictures[1, [0, -1]], atol=1e-4)
+    long, short = (result.lengths[k] for k in ("spherical", "linear"))
     assert (long[1:-1] > short[1:-1]).all()
-    assert torch.allclose(found.codes.flatten(1).norm(dim=1), long, rtol=1e-5)
-    n, m, w = float(long[0]), float(long[-1]), found.angle
+    assert torch.allclose(result.codes.flatten(1).norm(dim=1), long, rtol=1e-5)
+    n, m, w = float(long[0]), float(long[-1]), result.angle
     middle = 0.5 * math.sqrt(n * n + m * m + 2 * n * m * math.cos(w))
     assert float(short[5]) == pytest.approx(middle, rel=1e-4) and float(long[5]) == pytest.approx((n + m) / 2)
 
@@ -51,10 +51,10 @@ def test_what_the_scenes_of_the_walk_say() -> None:
     assert network.predict(middle[None, None]).softmax(1).max() > 0.9
     assert all((middle - digit).abs().mean() > 0.05 for _, digit in digits())
     for ends in ("20", "38"):
-        found = walks(*ends)
-        arc, line, _ = lens.contrast(found.pictures[:, 5])
-        assert line < arc - 0.005 and lens.paler(found) == lens.PALER[1]
-        assert float(found.lengths["linear"][5]) < 0.8 * latent.typical_length(64)
+        result = walks(*ends)
+        arc, line, _ = lens.contrast(result.pictures[:, 5])
+        assert line < arc - 0.005 and lens.paler(result) == lens.PALER[1]
+        assert float(result.lengths["linear"][5]) < 0.8 * latent.typical_length(64)
     still = walks("3", "3")
     assert (still.pictures[:2] - still.pictures[:2, :1]).abs().max() < 0.02
     assert lens.paler(still) == lens.PALER[2]
@@ -71,15 +71,15 @@ def test_what_the_scenes_of_mnist_say() -> None:
     """Arc and line have no seed in them; of the mixed pixels it holds for the five seeds here."""
     network: Any = weights.load("cnn-mnist").eval().requires_grad_(False)
     ends = torch.stack([lens.shelf(28, name)[0][1] for name in "04"])
-    found = large(100, 0)
-    p = network.predict(found.pictures[0][:, None]).softmax(1)
+    result = large(100, 0)
+    p = network.predict(result.pictures[0][:, None]).softmax(1)
     assert p.argmax(1)[[0, 2, -1]].tolist() == [0, 9, 4] and float(p[2, 9]) > 0.9
-    assert found.pictures.shape == (3, 7, 28, 28) and found.shares[found.middle] == 0.5
+    assert result.pictures.shape == (3, 7, 28, 28) and result.shares[result.middle] == 0.5
     for seed in range(5):
         for level, near in ((100, True), (900, False)):
             off = (large(level, seed).pictures[2, [0, -1]] - ends).abs().mean((1, 2))
             assert bool((off < 0.03).all() if near else (off > 0.08).all()), (level, seed, off)
-        double = large(100, seed).pictures[2, found.middle]
+        double = large(100, seed).pictures[2, result.middle]
         assert float((double - ends.mean(0)).abs().mean()) < 0.5 * float((double - ends).abs().mean())
 
 
@@ -106,8 +106,8 @@ def test_there_and_back() -> None:
 def test_the_page() -> None:
     page = opened(a="3", b="8")
     _, arrays = figure(page, "now")
-    seen = torch.tensor(arrays["data.0.z"][5][:8, :8])
-    assert (seen - walks("3", "8").pictures[0, 5]).abs().mean() < 0.03  # the pad knows sixteen greys
+    result = torch.tensor(arrays["data.0.z"][5][:8, :8])
+    assert (result - walks("3", "8").pictures[0, 5]).abs().mean() < 0.03  # the pad knows sixteen greys
     page = opened(scene=1)
     sheet = torch.tensor(plain(figure(page, "walks")[0]["figure"]["data"][0]["z"])).reshape(4 * 30, 7 * 30)
     half = large(500, 0)

@@ -41,11 +41,11 @@ def test_a_bound_by_number_is_the_bound(kind: bound.Variance, levels: int | None
     x = 2 * torch.randint(17, (5, 3), generator=torch.Generator().manual_seed(0)).double() / 16 - 1
     predict = exact.Mixture(torch.zeros(1, 3), 0.4).denoiser(MADE)
     spread: bound.Spread = lambda x, t: bound.variances(MADE, kind)[t][:, None].expand_as(x)  # noqa: E731
-    found, wanted = (
+    result, wanted = (
         bound.bound(predict, MADE, x, v, levels, generator=torch.Generator().manual_seed(1))
         for v in (spread, kind)
     )
-    assert torch.allclose(found.total, wanted.total, rtol=1e-12)
+    assert torch.allclose(result.total, wanted.total, rtol=1e-12)
     if levels:  # the decoder's deviation is the root of σ_1²
         one = torch.ones(5, dtype=torch.long)
         generator = torch.Generator().manual_seed(1)
@@ -75,8 +75,8 @@ def test_the_best_share_is_the_best_variance() -> None:
         return loss
 
     optimizer.step(closure)  # type: ignore[no-untyped-call]
-    found = bound.learned_variance(MADE, raw.detach().sigmoid(), t)[:, 0]
-    assert torch.allclose(found, bound.best_variance(MADE, t, left), rtol=1e-5)
+    result = bound.learned_variance(MADE, raw.detach().sigmoid(), t)[:, 0]
+    assert torch.allclose(result, bound.best_variance(MADE, t, left), rtol=1e-5)
 
 
 def batch(model: DDPM | ImageDDPM) -> tuple[Tensor, Tensor, Tensor]:
@@ -115,20 +115,20 @@ def test_terms_of_a_batch_are_those_of_the_bound() -> None:
     xt = model.schedule.noised(x, t, eps)
     _, share = model.split(model.net(xt, t, None))
     assert share is not None and share.shape == x.shape and float(share.detach().mean()) == 0.5
-    found = model.term(x, model.denoiser()(xt, t)[0], share, t).detach()  # type: ignore[arg-type]
+    result = model.term(x, model.denoiser()(xt, t)[0], share, t).detach()  # type: ignore[arg-type]
     # a net that says nothing: ε̂ = 0, v = ½
     guess = xt / model.schedule.root(t, xt)
     square = bound.learned_variance(model.schedule, torch.full_like(x, 0.5), t)
     assert torch.allclose(
-        found[2:],
+        result[2:],
         bound.elementwise_kl(model.schedule, t[2:], (x - guess)[2:].square(), square[2:]),
         rtol=1e-4,
     )
     assert torch.allclose(
-        found[:2].double(), -bound.log_normal(x[:2], guess[:2], square[:2].double()), rtol=1e-4
+        result[:2].double(), -bound.log_normal(x[:2], guess[:2], square[:2].double()), rtol=1e-4
     )
     loss, error = model.losses(x, t, eps)  # the noise's error, and 0.001 of the bound a number
-    assert torch.allclose(loss - error, 1e-3 * 100 * found / 3, rtol=1e-3, atol=1e-6)
+    assert torch.allclose(loss - error, 1e-3 * 100 * result / 3, rtol=1e-3, atol=1e-6)
     elbo = model.elbo(x, generator=torch.Generator().manual_seed(0))
     assert elbo.shape == (8,) and bool(elbo.isfinite().all())
     assert model.sample(4, steps=5, generator=torch.Generator().manual_seed(0)).shape == (4, 3)
@@ -147,12 +147,12 @@ def test_the_chain_runs_with_the_learned_variance(share: float, kind: Any, steps
     model.net = Net()
     x = torch.randn(200, 2, generator=torch.Generator().manual_seed(0))
     seeds = [torch.Generator().manual_seed(1) for _ in range(2)]
-    found = samplers.last(model.reverse_process(x, steps=steps, generator=seeds[0]))
+    result = samplers.last(model.reverse_process(x, steps=steps, generator=seeds[0]))
     times = model.schedule.times(steps)
     wanted = samplers.last(
         samplers.ancestral(model.denoiser(), model.schedule, x, times, kind, None, seeds[1])
     )
-    assert torch.allclose(found, wanted, atol=1e-5)
+    assert torch.allclose(result, wanted, atol=1e-5)
 
 
 def test_what_cannot_be_is_said() -> None:

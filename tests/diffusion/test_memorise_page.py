@@ -32,11 +32,11 @@ def compared(data: str = room.PLANE, n: int = 50) -> lens.Found:
 
 @pytest.mark.parametrize("t", [1, 300, 1000])
 def test_the_best_denoiser_is_that_of_points_without_spread(t: int) -> None:
-    made, generator = cosine(), torch.Generator().manual_seed(0)
+    result, generator = cosine(), torch.Generator().manual_seed(0)
     training = torch.randn(30, 5, dtype=torch.float64, generator=generator)
     x = torch.randn(7, 5, dtype=torch.float64, generator=generator)
-    clean, noise = lens.best(made, training)(x, torch.full((7,), t))  # type: ignore[misc]
-    mixture, a = exact.Mixture(training), made.alpha_bar[t]
+    clean, noise = lens.best(result, training)(x, torch.full((7,), t))  # type: ignore[misc]
+    mixture, a = exact.Mixture(training), result.alpha_bar[t]
     assert torch.allclose(clean, mixture.posterior_mean(x, a), atol=1e-10)
     assert torch.allclose(noise, mixture.eps(x, a), rtol=1e-9, atol=1e-9)
     assert torch.allclose(a.sqrt() * clean + (1 - a).sqrt() * noise, x, atol=1e-12)
@@ -61,8 +61,8 @@ def test_nearest_by_brute_force() -> None:
 
 def test_a_copy_is_three_times_nearer_to_one_point_than_to_the_next() -> None:
     training = torch.tensor([[0.0], [4.0]]).double()
-    found = lens.judged({"a": torch.tensor([[0.0], [0.9], [1.1], [2.0]]).double()}, training)
-    assert found.copies["a"] == 0.5 and found.distance["a"].tolist() == pytest.approx([0, 0.9, 1.1, 2])
+    result = lens.judged({"a": torch.tensor([[0.0], [0.9], [1.1], [2.0]]).double()}, training)
+    assert result.copies["a"] == 0.5 and result.distance["a"].tolist() == pytest.approx([0, 0.9, 1.1, 2])
 
 
 def test_held_out_data_are_none_of_the_training_data() -> None:
@@ -74,10 +74,10 @@ def test_held_out_data_are_none_of_the_training_data() -> None:
 
 def test_training_points_are_the_networks_own() -> None:
     """As the cards of the weights say how the data were made."""
-    for data, said in ((room.PLANE, {"num_train": 200_000, "seed": 0}), (room.DIGITS, {"val_size": 250})):
+    for data, text in ((room.PLANE, {"num_train": 200_000, "seed": 0}), (room.DIGITS, {"val_size": 250})):
         card = weights.read_card(experiments.ZOO / MODELS[data])
-        made = card["config"]["data"]["init_args"]
-        assert said.items() <= made.items()
+        result = card["config"]["data"]["init_args"]
+        assert text.items() <= result.items()
 
 
 def test_histograms_count_every_sample() -> None:
@@ -90,10 +90,10 @@ def test_histograms_count_every_sample() -> None:
 
 def test_what_is_shown() -> None:
     page = opened(n=10)
-    shown, found = metrics(page), compared(n=10)
-    assert f"that it has not seen {found.copies[lens.HELD]:.3f}. Half" in prose(page)
+    shown, result = metrics(page), compared(n=10)
+    assert f"that it has not seen {result.copies[lens.HELD]:.3f}. Half" in prose(page)
     for name in (room.EXACT, room.NETWORK):
-        assert float(shown[f"Copies, {name}"]) == pytest.approx(found.copies[name], abs=6e-4)
+        assert float(shown[f"Copies, {name}"]) == pytest.approx(result.copies[name], abs=6e-4)
     _, arrays = figure(page, "cloud")
     ends = torch.stack([torch.tensor(arrays[f"data.2.{axis}"][-1]) for axis in "xy"], 1).double()
     assert float(lens.nearest(ends, lens.points(room.PLANE, 10))[0][:, 0].max()) < 1e-5

@@ -21,14 +21,14 @@ def test_both_ways_have_one_law(way: lens.Way, kind: schedule.Kind, T: int) -> N
 
 
 def test_the_histogram_follows_the_law() -> None:
-    told = lens.story("linear", 1000, torch.full((4, 4), 0.5), None, 1.0, "step by step", 0)
+    story = lens.story("linear", 1000, torch.full((4, 4), 0.5), None, 1.0, "step by step", 0)
     width = float(lens.EDGES[1] - lens.EDGES[0])
-    torch.testing.assert_close(told.histogram.sum(1) * width, torch.ones(41).double())
-    assert ((told.distribution.sum(1) * width - 1).abs() < 1e-3).all()
-    share = told.distribution[1:] * width
-    off = (told.histogram[1:] * width - share).abs()
+    torch.testing.assert_close(story.histogram.sum(1) * width, torch.ones(41).double())
+    assert ((story.distribution.sum(1) * width - 1).abs() < 1e-3).all()
+    share = story.distribution[1:] * width
+    off = (story.histogram[1:] * width - share).abs()
     assert (off <= 5 * (share / lens.DRAWS).sqrt() + 2 / lens.DRAWS).all()
-    assert told.pictures.shape == (41, 4, 4) and (told.pictures[0] == 0).all()
+    assert story.pictures.shape == (41, 4, 4) and (story.pictures[0] == 0).all()
 
 
 def test_steps_are_not_one_draw() -> None:

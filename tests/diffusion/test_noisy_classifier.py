@@ -44,8 +44,8 @@ def test_of_two_gaussians_it_learns_the_exact_posterior_at_every_time() -> None:
     known = truth.components(x, a)[2].softmax(-1)
     grid = x.reshape(-1, 1, 4, 4)
     with torch.no_grad():
-        said = model.logits(grid, t).softmax(1)
-    assert float((said - known).abs().mean()) < 0.04
+        text = model.logits(grid, t).softmax(1)
+    assert float((text - known).abs().mean()) < 0.04
 
     def predict(x: Tensor, t: Tensor) -> Tensor:
         return truth.eps(x.flatten(1), model.schedule.alpha_bar[t]).reshape(x.shape)
@@ -96,19 +96,19 @@ def right(t: int, draws: int = 8) -> Tensor:
     model, x, y = shipped()
     generator, times = torch.Generator().manual_seed(t), torch.full((len(x),), t)
     with torch.no_grad():
-        found = [model.noised_logits(x, times, generator).argmax(1) == y for _ in range(draws)]
-    return torch.stack(found).double().mean(0)
+        results = [model.noised_logits(x, times, generator).argmax(1) == y for _ in range(draws)]
+    return torch.stack(results).double().mean(0)
 
 
 def test_it_names_digits_the_better_the_less_noise_there_is() -> None:
     """Each figure less two standard errors, over digits; each step of the fall by more than two."""
-    found = [right(t) for t in (0, 300, 500, 700, 1000)]
-    least, error = float(found[0].mean()), float(found[0].std() / len(found[0]) ** 0.5)
+    results = [right(t) for t in (0, 300, 500, 700, 1000)]
+    least, error = float(results[0].mean()), float(results[0].std() / len(results[0]) ** 0.5)
     assert least - 2 * error > 0.97
-    for more, less in pairwise(found):
+    for more, less in pairwise(results):
         fall = more - less
         assert float(fall.mean()) > 2 * float(fall.std() / len(fall) ** 0.5)
-    assert abs(float(found[-1].mean()) - 0.1) < 0.05  # of noise alone: by chance
+    assert abs(float(results[-1].mean()) - 0.1) < 0.05  # of noise alone: by chance
 
 
 def test_without_noise_it_predicts_as_at_time_zero() -> None:

@@ -112,7 +112,7 @@ def by_another_road(name: str, last: float, kind: str, x: torch.Tensor, steps: i
     """log p of x (N, 2): the equation written out, the trace of the whole Jacobian, Runge and Kutta's even
     steps in √t, in double precision; near the data 200 steps are off by 10⁻³, 400 by 10⁻⁵."""
     model = weights.load(NETWORKS[name]).double().requires_grad_(False)  # type: ignore[index]
-    said, schedule = model.denoiser(), model.schedule
+    text, schedule = model.denoiser(), model.schedule
 
     def kernel(t: float) -> tuple[float, float]:
         """m² and v."""
@@ -124,7 +124,7 @@ def by_another_road(name: str, last: float, kind: str, x: torch.Tensor, steps: i
         g2 = beta * (1 - kept**2) if kind == "sub-VP" else beta
         r = math.sqrt(kept + v)
         time = schedule.time_of(torch.tensor(kept / r**2, dtype=torch.float64))
-        eps = said(h / r, time.expand(len(h)))[1]
+        eps = text(h / r, time.expand(len(h)))[1]
         return -beta / 2 * h + g2 / 2 * eps / math.sqrt(v)
 
     def slopes(h: torch.Tensor, t: float) -> torch.Tensor:
@@ -163,15 +163,15 @@ def marked(settings: tuple[str, float, str]) -> Any:
 def test_a_networks_log_p_is_that_of_another_road(name: str, last: float, kind: str) -> None:
     """As near as the page says that a tolerance holds it."""
     due = by_another_road(name, last, kind, torch.tensor(NEAR))
-    made = lens.named(name, last, weights.load(NETWORKS[name]), kind)  # type: ignore[index, arg-type]
+    result = lens.named(name, last, weights.load(NETWORKS[name]), kind)  # type: ignore[index, arg-type]
     for tolerance, near in lens.HELD.items():
-        shown = [lens.run(made, point, tolerance, 0).log_prob for point in NEAR]
+        shown = [lens.run(result, point, tolerance, 0).log_prob for point in NEAR]
         assert shown == pytest.approx(due.tolist(), abs=near), tolerance
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("name, last, kind", SETTINGS)
 def test_a_networks_density_holds_all_of_its_mass(name: str, last: float, kind: str) -> None:
-    made = lens.named(name, last, weights.load(NETWORKS[name]), kind)  # type: ignore[index, arg-type]
-    *_, (share, mass) = lens.integral(made, lens.INTEGRATED)
+    result = lens.named(name, last, weights.load(NETWORKS[name]), kind)  # type: ignore[index, arg-type]
+    *_, (share, mass) = lens.integral(result, lens.INTEGRATED)
     assert share == 1 and mass == pytest.approx(1, abs=1e-3)

@@ -14,8 +14,8 @@ opened = partial(open_page, "diffusion/posterior")
 def test_the_product_of_the_bells_is_the_posterior() -> None:
     page = opened()
     _, arrays = figure(page, "bells")
-    prior, seen, both = (torch.tensor(arrays[f"data.{i}.y"][3]).double() for i in range(3))
-    product = prior * seen
+    prior, result, both = (torch.tensor(arrays[f"data.{i}.y"][3]).double() for i in range(3))
+    product = prior * result
     gap = float(lens.grid()[1] - lens.grid()[0])
     assert (product / (product.sum() * gap) - both).abs().max() < 1e-4
     assert float(metrics(page)["Mean"]) == pytest.approx(float((lens.grid() * both).sum() * gap), abs=1e-3)

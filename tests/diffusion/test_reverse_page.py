@@ -21,8 +21,8 @@ def runs(sampler: str, steps: int, eta: float = 0.0, seed: int = 0) -> dict[str,
 
 
 def shares(sampler: str, steps: int, eta: float = 0.0, seed: int = 0) -> tuple[float, float]:
-    found = runs(sampler, steps, eta, seed)
-    return float(found["exact"].share[-1]), float(found["network"].share[-1])
+    result = runs(sampler, steps, eta, seed)
+    return float(result["exact"].share[-1]), float(result["network"].share[-1])
 
 
 def test_errors_of_solver_and_network_add_up() -> None:

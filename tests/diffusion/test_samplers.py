@@ -164,9 +164,9 @@ def test_heun_is_nearer_with_as_many_calls() -> None:
 
 def test_a_clipped_guess_stays_in_its_bounds() -> None:
     trajectory = samplers.ddim(lambda x, t: 0 * x, MADE, 5 * noise(30, 2), MADE.times(20), clip=1.0)
-    seen = [m for m in trajectory if m.x0 is not None]
-    assert max(float(m.x0.abs().max()) for m in seen if m.x0 is not None) <= 1
-    first = seen[0]
+    results = [m for m in trajectory if m.x0 is not None]
+    assert max(float(m.x0.abs().max()) for m in results if m.x0 is not None) <= 1
+    first = results[0]
     a, t = float(MADE.alpha_bar[1000]), 5 * noise(30, 2)
     assert first.x0 is not None and first.eps is not None
     assert (math.sqrt(a) * first.x0 + math.sqrt(1 - a) * first.eps - t).abs().max() < 1e-12  # ε̂ follows
@@ -183,9 +183,9 @@ def test_a_trace_replays_and_ends_where_the_sampler_ends() -> None:
     contracts.trace_replays(run)
     end = samplers.last(samplers.ddim(predict, MADE, noise(4, 2, 1), MADE.times(10), 0.5,
                                       generator=torch.Generator().manual_seed(1)))  # fmt: skip
-    seen = run(1)
-    assert len(seen) == 11 and torch.equal(seen.result, end) and seen[-1].values["alpha_bar"] == 1
-    assert r"+ 0.000\,\hat\epsilon" in seen[-1].equation and r"\,z" not in seen[-1].equation
+    result = run(1)
+    assert len(result) == 11 and torch.equal(result.result, end) and result[-1].values["alpha_bar"] == 1
+    assert r"+ 0.000\,\hat\epsilon" in result[-1].equation and r"\,z" not in result[-1].equation
 
 
 def test_no_noise_in_the_last_step() -> None:
@@ -275,10 +275,10 @@ def test_far_modes_keep_the_weights_a_chain_began_with_and_annealing_finds_them(
                                             generator=torch.Generator().manual_seed(1)))  # fmt: skip
     assert abs(float((stuck < 0).double().mean()) - 0.5) < 0.05
     sigmas = torch.logspace(math.log10(10), math.log10(0.1), 14).tolist()
-    found = samplers.last(
+    result = samplers.last(
         langevin.annealed_langevin(score, start, sigmas, 0.1, 40, torch.Generator().manual_seed(1))
     )
-    assert abs(float((found < 0).double().mean()) - 0.8) < 0.05
+    assert abs(float((result < 0).double().mean()) - 0.8) < 0.05
 
 
 def test_a_corrector_mends_what_few_steps_miss() -> None:

@@ -14,21 +14,21 @@ KINDS: list[parameterisation.Kind] = ["eps", "x0", "v", "score"]
 
 
 def test_linear_alpha_bar_and_snr() -> None:
-    made = linear()
+    result = linear()
     t = [1, 2, 10, 100, 250, 500, 750, 1000]
     bars = [0.9999, 0.9997800921, 0.9981052048, 0.8970181457, 0.5240853738, 0.0785872429, 3.3505504e-3,
             4.03582977e-5]  # fmt: skip
     snrs = [9999, 4546.3577, 526.76152, 8.7104486, 1.1012172, 0.0852899, 3.3618e-3, 4.03599e-5]
-    assert made.alpha_bar[t].tolist() == pytest.approx(bars, rel=1e-8, abs=5e-11)
-    assert made.snr[t].tolist() == pytest.approx(snrs, rel=2e-5)
+    assert result.alpha_bar[t].tolist() == pytest.approx(bars, rel=1e-8, abs=5e-11)
+    assert result.snr[t].tolist() == pytest.approx(snrs, rel=2e-5)
 
 
 def test_cosine_alpha_bar_is_made_again_after_the_clip() -> None:
-    made = cosine()
+    result = cosine()
     bars = {1: 0.9999587158, 100: 0.9720927, 250: 0.8470122, 500: 0.4938436, 750: 0.1442721,
             999: 2.42877e-6, 1000: 2.42877e-9}  # fmt: skip
-    assert made.alpha_bar[list(bars)].tolist() == pytest.approx(list(bars.values()), rel=3e-6)
-    assert (made.beta > 0.998999).nonzero().flatten().tolist() == [1000]
+    assert result.alpha_bar[list(bars)].tolist() == pytest.approx(list(bars.values()), rel=3e-6)
+    assert (result.beta > 0.998999).nonzero().flatten().tolist() == [1000]
 
 
 @pytest.mark.parametrize("kind", ["linear", "cosine", "linear-zero", "cosine-zero"])
@@ -38,13 +38,13 @@ def test_snr_strictly_falls(kind: str) -> None:
 
 
 def test_moments_step_by_step_are_the_closed_form() -> None:
-    made = linear()
+    result = linear()
     m, v = 1.0, 0.0
     for t in range(1, 1001):
-        beta = float(made.beta[t])
+        beta = float(result.beta[t])
         m, v = math.sqrt(1 - beta) * m, (1 - beta) * v + beta
-        assert m**2 == pytest.approx(float(made.alpha_bar[t]), rel=1e-11, abs=1e-14)
-        assert v == pytest.approx(1 - float(made.alpha_bar[t]), abs=1e-13)
+        assert m**2 == pytest.approx(float(result.alpha_bar[t]), rel=1e-11, abs=1e-14)
+        assert v == pytest.approx(1 - float(result.alpha_bar[t]), abs=1e-13)
 
 
 def test_simulated_chain_has_the_closed_forms_moments() -> None:
@@ -88,17 +88,17 @@ def test_posterior_is_bayes_on_a_grid(t: int, p: int) -> None:
 
 
 def test_identities_of_the_posterior_at_every_t() -> None:
-    made, t = linear(), torch.arange(1, 1001)
-    c0, ct, variance = made.posterior_weights(t, t - 1)
-    now, before = made.alpha_bar[1:], made.alpha_bar[:-1]
+    result, t = linear(), torch.arange(1, 1001)
+    c0, ct, variance = result.posterior_weights(t, t - 1)
+    now, before = result.alpha_bar[1:], result.alpha_bar[:-1]
     assert (c0 + ct * now.sqrt() - before.sqrt()).abs().max() < 1e-12
     assert (ct**2 * (1 - now) + variance - (1 - before)).abs().max() < 1e-12
     at = 499
-    assert [float(c0[at]), float(ct[at]), float(variance[at]), float(made.beta[500])] == pytest.approx(
+    assert [float(c0[at]), float(ct[at]), float(variance[at]), float(result.beta[500])] == pytest.approx(
         [3.0700711e-3, 0.9941066702, 0.0100313554, 0.0100400400], abs=1e-10
     )
     assert float(variance[1]) == pytest.approx(5.4531877e-5, rel=1e-7)
-    beta, rest = made.beta[2:], 1 - made.alpha_bar[1:-1]
+    beta, rest = result.beta[2:], 1 - result.alpha_bar[1:-1]
     assert torch.allclose(1 / variance[1:], (1 - beta) / beta + 1 / rest, rtol=1e-10)  # precisions add
 
 
@@ -118,10 +118,10 @@ def test_four_views_of_one_prediction() -> None:
 
 
 def test_conversions_round_trip_at_every_t() -> None:
-    made = linear()
+    result = linear()
     torch.manual_seed(0)
     x, value = torch.randn(2, 1000, 3, dtype=torch.float64)
-    a = made.alpha_bar[1:]
+    a = result.alpha_bar[1:]
     for source in KINDS:
         for target in KINDS:
             there = parameterisation.convert(value, x, a, source, target)
@@ -131,29 +131,31 @@ def test_conversions_round_trip_at_every_t() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_converted_networks_give_the_same_samples(kind: parameterisation.Kind) -> None:
-    made, truth = linear(100), exact.eight()
-    net = truth.denoiser(made)
+    result, truth = linear(100), exact.eight()
+    net = truth.denoiser(result)
 
     def converted(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        a = made.alpha_bar[t]
-        said = parameterisation.convert(net(x, t), x, a, "eps", kind)  # type: ignore[arg-type]
-        return parameterisation.to_x0_eps(said, x, a, kind)
+        a = result.alpha_bar[t]
+        text = parameterisation.convert(net(x, t), x, a, "eps", kind)  # type: ignore[arg-type]
+        return parameterisation.to_x0_eps(text, x, a, kind)
 
     x = torch.randn(50, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
     for sampler in (samplers.ancestral, samplers.ddim):
         ends = [
-            samplers.last(sampler(p, made, x, made.times(100), generator=torch.Generator().manual_seed(2)))
+            samplers.last(
+                sampler(p, result, x, result.times(100), generator=torch.Generator().manual_seed(2))
+            )
             for p in (net, converted)
         ]
         assert (ends[0] - ends[1]).abs().max() < 1e-8
 
 
 def test_loss_ratios_per_example() -> None:
-    made = linear()
+    result = linear()
     torch.manual_seed(0)
     t = torch.tensor([1, 30, 500, 990])
     x0, eps, guess = torch.randn(3, 4, 5, dtype=torch.float64)
-    x, a, snr = made.noised(x0, t, eps), made.alpha_bar[t], made.snr[t]
+    x, a, snr = result.noised(x0, t, eps), result.alpha_bar[t], result.snr[t]
     true_v = parameterisation.from_x0_eps(x0, eps, a, "v")
     x0_hat, eps_hat = parameterisation.to_x0_eps(guess, x, a, "x0")
     v_hat = parameterisation.from_x0_eps(x0_hat, eps_hat, a, "v")
@@ -180,20 +182,20 @@ def test_zero_terminal_snr() -> None:
 
 
 @pytest.mark.parametrize("made", [linear(), cosine(), linear(10)], ids=["linear", "cosine", "ten"])
-def test_times_even_in_log_snr(made: Schedule) -> None:
-    steps = min(20, made.T)
-    times = made.times(steps, spacing="snr")
-    assert times[0] == made.T and times[-2:] == [1, 0] and times == sorted(set(times), reverse=True)
-    lam = made.snr[times[:-1]].log().diff()
-    near = made.snr.log()[1:].diff().abs()  # a whole t is off by up to half the neighbours' distance
-    even = float((made.snr[1] / made.snr[made.T]).log()) / (steps - 1)
+def test_times_even_in_log_snr(schedule: Schedule) -> None:
+    steps = min(20, schedule.T)
+    times = schedule.times(steps, spacing="snr")
+    assert times[0] == schedule.T and times[-2:] == [1, 0] and times == sorted(set(times), reverse=True)
+    lam = schedule.snr[times[:-1]].log().diff()
+    near = schedule.snr.log()[1:].diff().abs()  # a whole t is off by up to half the neighbours' distance
+    even = float((schedule.snr[1] / schedule.snr[schedule.T]).log()) / (steps - 1)
     apart = [t for t in range(len(lam)) if times[t] - times[t + 1] > 1]  # where no t was taken twice
     assert all(
         abs(float(lam[i]) - even) <= float(near[times[i + 1] - 1 : times[i]].max()) + 1e-9 for i in apart
     )
-    assert made.times(1, spacing="snr") == [made.T, 0]
+    assert schedule.times(1, spacing="snr") == [schedule.T, 0]
     with pytest.raises(ValueError, match="time or snr"):
-        made.times(5, spacing="even")  # type: ignore[arg-type]
+        schedule.times(5, spacing="even")  # type: ignore[arg-type]
 
 
 def test_what_is_no_schedule_is_refused() -> None:

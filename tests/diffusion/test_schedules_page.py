@@ -54,8 +54,8 @@ def test_an_own_schedule_goes_through_what_is_typed(T: int) -> None:
 
 
 def test_what_is_no_schedule_is_said() -> None:
-    for words, said in (("0.5 0.7", "0.7 must lie under 0.5"), ("", "numbers between 0 and 1"), ("x", "x")):
+    for words, text in (("0.5 0.7", "0.7 must lie under 0.5"), ("", "numbers between 0 and 1"), ("x", "x")):
         page = open_warned("diffusion/schedules", kind="own", bars=words)
-        assert said in " ".join(one.value for one in [*page.warning, *page.error, *page.info, *page.caption])
+        assert text in " ".join(one.value for one in [*page.warning, *page.error, *page.info, *page.caption])
     with pytest.raises(UserError, match="1 must lie under 1"):
         lens.falling([1.0])

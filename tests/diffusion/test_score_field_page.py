@@ -41,8 +41,8 @@ def test_blurred_laws_are_those_of_noise_added() -> None:
     slope = torch.autograd.grad(wide.log_prob(x).sum(), x)[0]
     assert torch.allclose(lens.exact_score(mixture)(x.detach(), 2.0), slope, atol=1e-10)
     r, a = lens.blurred(mixture, 2.0)
-    seen = (mixture.log_prob(x.detach() / r, a) - wide.log_prob(x.detach())).diff()
-    assert seen.abs().max() < 1e-10  # but for a constant, which the map's top takes away
+    result = (mixture.log_prob(x.detach() / r, a) - wide.log_prob(x.detach())).diff()
+    assert result.abs().max() < 1e-10  # but for a constant, which the map's top takes away
 
 
 def test_arrows_point_up_the_score() -> None:

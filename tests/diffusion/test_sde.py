@@ -25,22 +25,22 @@ def double(*values: float) -> Tensor:
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_kernel_solves_the_moments_equations(kind: str) -> None:
     """m' = f m and v' = 2 f v + g², from m = 1 and v = 0."""
-    made = sde.named(kind)  # type: ignore[arg-type]
+    result = sde.named(kind)  # type: ignore[arg-type]
     t = torch.linspace(0.01, 0.99, 30, dtype=torch.float64).requires_grad_()
     for value, wanted in (
-        (made.mean(t), made.drift(t) * made.mean(t)),
-        (made.variance(t), 2 * made.drift(t) * made.variance(t) + made.diffusion_squared(t)),
+        (result.mean(t), result.drift(t) * result.mean(t)),
+        (result.variance(t), 2 * result.drift(t) * result.variance(t) + result.diffusion_squared(t)),
     ):
         # of VE's mean, a constant, there is no slope
         slope = torch.autograd.grad(value.sum(), t)[0] if value.requires_grad else torch.zeros_like(t)
         assert torch.allclose(slope, wanted, rtol=1e-9, atol=1e-12)
     zero = double(0.0)
-    assert float(made.mean(zero)) == 1 and float(made.variance(zero)) == 0
+    assert float(result.mean(zero)) == 1 and float(result.variance(zero)) == 0
 
 
 def test_signal_left_and_the_chain_as_the_euler_grid() -> None:
-    found = VP.log_alpha_bar(double(0.1, 0.5, 1.0)).exp().tolist()
-    assert found == pytest.approx([0.8962822, 0.0790638, 4.318575e-5], rel=1e-6)
+    result = VP.log_alpha_bar(double(0.1, 0.5, 1.0)).exp().tolist()
+    assert result == pytest.approx([0.8962822, 0.0790638, 4.318575e-5], rel=1e-6)
     t = torch.arange(1, 1001, dtype=torch.float64)
     assert (linear().beta[1:] - VP.beta((t - 1) / 999) / 1000).abs().max() < 1e-12
     assert float((linear().alpha_bar[1:] - VP.log_alpha_bar(t / 1000).exp()).abs().max()) < 2e-3
@@ -48,37 +48,37 @@ def test_signal_left_and_the_chain_as_the_euler_grid() -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_exact_score_is_the_slope_of_the_log_density(kind: str) -> None:
-    made = sde.named(kind)  # type: ignore[arg-type]
+    result = sde.named(kind)  # type: ignore[arg-type]
     truth = exact.eight(1.5, 0.3)
     x = torch.randn(20, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0)).requires_grad_()
     for t in (0.05, 0.4, 1.0):
-        slope = torch.autograd.grad(sde.exact_log_prob(made, truth, x, t).sum(), x)[0]
-        assert torch.allclose(sde.exact_score(made, truth)(x, t), slope, rtol=1e-9, atol=1e-12)
+        slope = torch.autograd.grad(sde.exact_log_prob(result, truth, x, t).sum(), x)[0]
+        assert torch.allclose(sde.exact_score(result, truth)(x, t), slope, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_flow_of_a_gaussian_keeps_its_standard_score(kind: str) -> None:
     """(x_t − m(t) μ)/√(m² s² + v) is conserved; of VP, x_0 = 0.3 goes to −1.3934057408."""
-    made = sde.named(kind)  # type: ignore[arg-type]
-    score = sde.exact_score(made, NORMAL)
+    result = sde.named(kind)  # type: ignore[arg-type]
+    score = sde.exact_score(result, NORMAL)
     (end,), _ = solve(
-        lambda t, s: (sde.flow_field(made, score, s[0], t),), (double(0.3)[:, None],), 0, 1, "dopri5",
+        lambda t, s: (sde.flow_field(result, score, s[0], t),), (double(0.3)[:, None],), 0, 1, "dopri5",
         tolerance=1e-10,
     )  # fmt: skip
     one = double(1.0)
-    spread = (made.mean(one) ** 2 * 0.25 + made.variance(one)).sqrt()
-    assert float((end - made.mean(one)) / spread) == pytest.approx(-1.4, abs=1e-8)
+    spread = (result.mean(one) ** 2 * 0.25 + result.variance(one)).sqrt()
+    assert float((end - result.mean(one)) / spread) == pytest.approx(-1.4, abs=1e-8)
     if kind == "VP":
         assert float(end) == pytest.approx(-1.3934057408, abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_noisy_way_back_has_the_datas_law(kind: str) -> None:
-    made, n = sde.named(kind), 4000  # type: ignore[arg-type]
+    result, n = sde.named(kind), 4000  # type: ignore[arg-type]
     generator = torch.Generator().manual_seed(0)
-    begin = sde.prior_sample(made, torch.zeros(n, 1, dtype=torch.float64), generator)
+    begin = sde.prior_sample(result, torch.zeros(n, 1, dtype=torch.float64), generator)
     end = samplers.last(
-        sde.reverse(made, sde.exact_score(made, NORMAL), begin, 1000, 1e-5, generator=generator)
+        sde.reverse(result, sde.exact_score(result, NORMAL), begin, 1000, 1e-5, generator=generator)
     )
     assert abs(float(end.mean()) - 1) < 4 * 0.5 / math.sqrt(n)
     assert abs(float(end.var()) - 0.25) < 4 * 0.25 * math.sqrt(2 / n) + 0.01  # and Euler's bias
@@ -92,24 +92,24 @@ def test_the_noisy_way_back_has_the_datas_law(kind: str) -> None:
     [(NORMAL, 0.3, -1.1965973, -1.2057914), (TWO, 0.7, -4.2988547, -4.2989249)],
 )
 def test_prior_mismatch_apart_from_the_solvers_error(
-    truth: exact.Mixture, x: float, found: float, wanted: float
+    truth: exact.Mixture, x: float, result: float, wanted: float
 ) -> None:
     point = double(x)[:, None]
-    told = ode_likelihood.likelihood(VP, sde.exact_score(VP, truth), point, tolerance=1e-10)
-    assert float(told.log_prob) == pytest.approx(found, abs=6e-8)
-    true = sde.exact_log_prob(VP, truth, told.end, 1.0) + told.stretch
+    results = ode_likelihood.likelihood(VP, sde.exact_score(VP, truth), point, tolerance=1e-10)
+    assert float(results.log_prob) == pytest.approx(result, abs=6e-8)
+    true = sde.exact_log_prob(VP, truth, results.end, 1.0) + results.stretch
     assert float(true) == pytest.approx(float(truth.log_prob(point)), abs=1e-8)
     assert float(true) == pytest.approx(wanted, abs=6e-8)
 
 
 @pytest.mark.parametrize("kind", ["sub-VP", "VE"])
 def test_the_other_equations_tell_the_same_likelihood(kind: str) -> None:
-    made = sde.named(kind)  # type: ignore[arg-type]
+    result = sde.named(kind)  # type: ignore[arg-type]
     point = double(-0.4, 0.7, 2.5)[:, None]
-    told = ode_likelihood.likelihood(made, sde.exact_score(made, TWO), point, tolerance=1e-9)
-    true = sde.exact_log_prob(made, TWO, told.end, 1.0) + told.stretch
+    results = ode_likelihood.likelihood(result, sde.exact_score(result, TWO), point, tolerance=1e-9)
+    true = sde.exact_log_prob(result, TWO, results.end, 1.0) + results.stretch
     assert torch.allclose(true, TWO.log_prob(point), atol=1e-6)
-    assert torch.allclose(told.log_prob, TWO.log_prob(point), atol=2e-2)
+    assert torch.allclose(results.log_prob, TWO.log_prob(point), atol=2e-2)
 
 
 def mass(density: Callable[[Tensor], Tensor], reach: float, cells: int) -> float:
@@ -121,17 +121,17 @@ def mass(density: Callable[[Tensor], Tensor], reach: float, cells: int) -> float
 
 @pytest.mark.parametrize(("kind", "reach"), [("VP", 6.0), ("VE", 36.0)])
 def test_exact_densities_integrate_to_one(kind: str, reach: float) -> None:
-    made = sde.named(kind)  # type: ignore[arg-type]
+    results = sde.named(kind)  # type: ignore[arg-type]
     truth = exact.eight(1.5, 0.3)
-    found = mass(lambda x: sde.exact_log_prob(made, truth, x, 0.75), reach, 121)
-    assert found == pytest.approx(1, abs=1e-4)
+    result = mass(lambda x: sde.exact_log_prob(results, truth, x, 0.75), reach, 121)
+    assert result == pytest.approx(1, abs=1e-4)
 
 
 def test_density_of_a_mixture_integrates_to_one() -> None:
     truth = exact.Mixture(torch.tensor([[-1.0, 0.0], [1.0, 0.5]]), 0.16, [0.3, 0.7])
     score = sde.exact_score(VP, truth)
-    found = mass(lambda x: ode_likelihood.likelihood(VP, score, x, tolerance=1e-3).log_prob, 3.0, 31)
-    assert found == pytest.approx(1, abs=1e-3)
+    result = mass(lambda x: ode_likelihood.likelihood(VP, score, x, tolerance=1e-3).log_prob, 3.0, 31)
+    assert result == pytest.approx(1, abs=1e-3)
 
 
 @pytest.mark.heavy
@@ -164,9 +164,9 @@ def test_hutchinson_is_right_on_average_and_exact_for_a_diagonal() -> None:
     assert torch.allclose(value[:1], again)
     assert abs(float(guess.mean() - trace)) < 4 * float(guess.std()) / math.sqrt(n)
     assert float(guess.std()) > 0.1
-    told = ode_likelihood.likelihood(VP, score, many[:100], probe=probe[:100], tolerance=1e-4).log_prob
+    result = ode_likelihood.likelihood(VP, score, many[:100], probe=probe[:100], tolerance=1e-4).log_prob
     whole = ode_likelihood.likelihood(VP, score, x, tolerance=1e-4).log_prob
-    assert abs(float(told.mean() - whole)) < 4 * float(told.std()) / 10
+    assert abs(float(result.mean() - whole)) < 4 * float(result.std()) / 10
     round_one = exact.Mixture(torch.tensor([[0.5, -0.5]]), 0.3)
     field = lambda y, t: sde.flow_field(VP, sde.exact_score(VP, round_one), y, t)  # noqa: E731
     one = ode_likelihood.divergence(field, x, 0.3, torch.tensor([[1.0, -1.0]]).double())[1]
@@ -177,14 +177,14 @@ def test_one_probe_holds_for_a_whole_solve() -> None:
     """The same ε twice gives the same number, another ε another."""
     truth = exact.Mixture(torch.zeros(1, 2), torch.tensor([[[0.5, 0.3], [0.3, 0.4]]]))
     x, score = double(0.3, -0.2)[None], sde.exact_score(VP, truth)
-    found = [
+    results = [
         float(ode_likelihood.likelihood(VP, score, x, probe=torch.tensor([p]).double()).log_prob)
         for p in ([1.0, 1.0], [1.0, 1.0], [1.0, -1.0])
     ]
     whole = float(ode_likelihood.likelihood(VP, score, x).log_prob)
-    assert found[0] == found[1] != found[2]
+    assert results[0] == results[1] != results[2]
     # of two dimensions the two probes' mean is the trace itself
-    assert (found[0] + found[2]) / 2 == pytest.approx(whole, abs=1e-4)
+    assert (results[0] + results[2]) / 2 == pytest.approx(whole, abs=1e-4)
 
 
 def test_a_mean_error_takes_fewer_calls_than_the_largest() -> None:
@@ -194,7 +194,7 @@ def test_a_mean_error_takes_fewer_calls_than_the_largest() -> None:
         ode_likelihood.likelihood(VP, score, x, tolerance=1e-4, norm=norm)
         for norm in ("max", "rms")  # type: ignore[arg-type]
     )
-    off = [(told.log_prob - exact.eight().log_prob(x)).abs().max() for told in (each, mean)]
+    off = [(result.log_prob - exact.eight().log_prob(x)).abs().max() for result in (each, mean)]
     assert mean.calls < each.calls and off[0] < off[1] < 0.1
 
 
@@ -203,21 +203,21 @@ def test_a_mean_error_takes_fewer_calls_than_the_largest() -> None:
 
 @pytest.mark.parametrize("kind", ["linear", "cosine", "cosine-zero"])
 def test_real_times_are_those_of_the_same_level(kind: str) -> None:
-    made = named(kind, 100)  # type: ignore[arg-type]
+    result = named(kind, 100)  # type: ignore[arg-type]
     whole = torch.arange(1, 101)
-    assert torch.allclose(made.level(whole.double()), made.alpha_bar[1:], atol=1e-12)
+    assert torch.allclose(result.level(whole.double()), result.alpha_bar[1:], atol=1e-12)
     t = torch.linspace(1, 98.9, 40, dtype=torch.float64)
-    assert torch.allclose(made.time_of(made.level(t)), t, atol=1e-6)
-    assert bool((made.level(t).diff() < 0).all())
-    assert float(made.time_of(double(1.0))) == 1 and float(made.time_of(double(0.0))) == 100
+    assert torch.allclose(result.time_of(result.level(t)), t, atol=1e-6)
+    assert bool((result.level(t).diff() < 0).all())
+    assert float(result.time_of(double(1.0))) == 1 and float(result.time_of(double(0.0))) == 100
 
 
 def test_a_denoiser_of_a_chain_gives_the_exact_score() -> None:
     truth, chain = exact.eight(1.5, 0.3), linear()
     x = torch.randn(9, 2, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     predict = lambda y, t: truth.eps(y, chain.level(t))  # noqa: E731
-    for made in (VP, sde.VE(), sde.VP(sub=True)):
-        learned, best = sde.learned_score(made, predict, chain), sde.exact_score(made, truth)
+    for result in (VP, sde.VE(), sde.VP(sub=True)):
+        learned, best = sde.learned_score(result, predict, chain), sde.exact_score(result, truth)
         for t in (0.1, 0.3, 0.6):
             assert torch.allclose(learned(x, t), best(x, t), rtol=1e-8)
     assert float(sde.radius(VP, sde.first_time(VP, chain))[1]) == pytest.approx(0.9999, abs=1e-9)

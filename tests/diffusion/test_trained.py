@@ -69,8 +69,8 @@ def test_the_bound_lies_above_the_entropy_and_the_card_says_so() -> None:
     nats = -model.elbo(x, generator=torch.Generator().manual_seed(0))
     own = -points.log_density("eight_gaussians", x)
     assert float((nats - own).mean()) > 0
-    said = weights.read_card(ZOO / "ddpm-eight")["metrics"]["test/elbo"]  # 8 of the terms, other points
-    assert abs(float(nats.mean()) - said) < 4 * float(nats.std()) / math.sqrt(300)
+    text = weights.read_card(ZOO / "ddpm-eight")["metrics"]["test/elbo"]  # 8 of the terms, other points
+    assert abs(float(nats.mean()) - text) < 4 * float(nats.std()) / math.sqrt(300)
 
 
 def test_what_an_exact_denoiser_reaches() -> None:
@@ -102,7 +102,7 @@ def test_guided_digits_are_of_the_class_asked_for() -> None:
 
     x, y = load_digits(return_X_y=True)
     judge = LogisticRegression(max_iter=300).fit(x / 16, y)
-    found = {}
+    results = {}
     for w in (0.0, 2.0):
         drawn = trained("ddpm-digits").sample(
             200, steps=20, guidance=w, generator=torch.Generator().manual_seed(0)
@@ -110,9 +110,9 @@ def test_guided_digits_are_of_the_class_asked_for() -> None:
         wanted = torch.arange(200) % 10
         right = torch.as_tensor(judge.predict(drawn.flatten(1).numpy())) == wanted
         spread = torch.stack([drawn[wanted == k].flatten(1).var(0).sum() for k in range(10)]).mean()
-        found[w] = float(right.double().mean()), float(spread)
-    assert found[0.0][0] > 0.85 and found[2.0][0] > 0.95
-    assert found[2.0][1] < found[0.0][1]
+        results[w] = float(right.double().mean()), float(spread)
+    assert results[0.0][0] > 0.85 and results[2.0][0] > 0.95
+    assert results[2.0][1] < results[0.0][1]
 
 
 def test_the_ode_of_digits_has_a_likelihood_whatever_the_solver() -> None:
@@ -169,13 +169,13 @@ def test_after_one_reflow_two_steps_serve_as_well_as_fifty_before() -> None:
 @pytest.mark.heavy
 def test_a_model_trained_on_the_bound_needs_fewer_bits() -> None:
     """Of a fifth of the test split, all terms; the card has the whole."""
-    said = weights.read_card(ZOO / "vlb-digits")["metrics"]["test/bpd"]
-    assert said <= 2.5
+    text = weights.read_card(ZOO / "vlb-digits")["metrics"]["test/bpd"]
+    assert text <= 2.5
     data = Digits()
     data.setup("test")
     x = data.test_set[torch.arange(0, 250, 5)][0]
     bits = -trained("vlb-digits").elbo(x, generator=torch.Generator().manual_seed(0)) / (64 * math.log(2))
-    assert abs(float(bits.mean()) - said) < 4 * float(bits.std()) / math.sqrt(len(bits))
+    assert abs(float(bits.mean()) - text) < 4 * float(bits.std()) / math.sqrt(len(bits))
     assert float(bits.mean()) < 2.5
 
 

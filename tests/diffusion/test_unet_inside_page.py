@@ -43,8 +43,8 @@ def test_the_stages_of_the_u_are_what_the_modules_give() -> None:
         model().net(x, t)
     for hook in hooks:
         hook.remove()
-    found = shape.shape(model(), two(), None, (), 3)
-    stages = {**found.left, **found.right}
+    result = shape.shape(model(), two(), None, (), 3)
+    stages = {**result.left, **result.right}
     assert [*stages] == [*modules, "join"]
     join = stages.pop("join")
     assert join.size == "{}@{}×{}".format(*heard["join"].shape[1:])
@@ -55,7 +55,7 @@ def test_the_stages_of_the_u_are_what_the_modules_give() -> None:
         assert stage.size == f"{h.shape[1]}@{h.shape[2]}×{h.shape[3]}"
         chosen = h.var((2, 3)).mean(0).topk(stage.maps.shape[1]).indices.sort().values
         torch.testing.assert_close(stage.maps, h[:, chosen])
-    assert shape.reads(found) == unet.up[0].block.conv1.in_channels
+    assert shape.reads(result) == unet.up[0].block.conv1.in_channels
 
 
 @pytest.mark.parametrize(
@@ -68,12 +68,12 @@ def test_the_stages_of_the_u_are_what_the_modules_give() -> None:
 def test_the_u_has_the_sizes_of_its_network(widths: tuple[int, ...], sizes: list[str]) -> None:
     with torch.random.fork_rng():
         other = ImageDDPM(image_shape=(1, 16, 16), widths=widths, heads=2).eval()
-    found = shape.shape(other, torch.rand(16, 16, generator=torch.Generator().manual_seed(0)), None, (), 0)
-    drawn = figures.u(found)
+    result = shape.shape(other, torch.rand(16, 16, generator=torch.Generator().manual_seed(0)), None, (), 0)
+    drawn = figures.u(result)
     words = [note["text"] for note in drawn["layout"]["annotations"]]
-    assert set(sizes) <= set(words) and len(found.skips) == len(widths) + 1
+    assert set(sizes) <= set(words) and len(result.skips) == len(widths) + 1
     assert f"join · {2 * widths[0]}@16×16" in words
-    assert len(drawn["data"]) == 4 + len(found.left) + len(found.right)
+    assert len(drawn["data"]) == 4 + len(result.left) + len(result.right)
 
 
 def test_the_u_without_skips_is_far_worse() -> None:
@@ -86,13 +86,13 @@ def test_the_u_without_skips_is_far_worse() -> None:
 
 
 def test_the_guess_is_the_networks_own() -> None:
-    found = lens.look(model(), two(), "down 1", 0)
+    result = lens.look(model(), two(), "down 1", 0)
     x, t = lens.noisy(model(), two(), 0)
     with torch.no_grad():
         x0, _ = model().denoiser()(x, t)
-    torch.testing.assert_close(found.guess, model().postprocess(x0)[:, 0].clamp(0, 1))
-    assert (found.x[0] - two()).abs().mean() < 0.02 and found.maps.shape == (11, 16, 8, 8)
-    assert found.channels == 32
+    torch.testing.assert_close(result.guess, model().postprocess(x0)[:, 0].clamp(0, 1))
+    assert (result.x[0] - two()).abs().mean() < 0.02 and result.maps.shape == (11, 16, 8, 8)
+    assert result.channels == 32
     middle = lens.look(model(), two(), "middle 1", 0)
     assert middle.maps.shape == (11, 16, 4, 4) and middle.channels == 64
     assert lens.scaled(middle.maps).abs().amax((1, 2, 3)) == pytest.approx(torch.ones(11))
@@ -109,19 +109,19 @@ def test_what_the_skips_carry() -> None:
 
 
 def test_attention_is_a_distribution_over_all_places() -> None:
-    found = lens.attention(model(), two(), 0)
-    assert found.shape == (11, 4, 16, 16) and (found > 0).all()
-    torch.testing.assert_close(found.sum(-1), torch.ones(11, 4, 16))
-    assert (found[5, 0] - found[5, 1]).abs().max() > 0.05  # each head its own way
+    attention = lens.attention(model(), two(), 0)
+    assert attention.shape == (11, 4, 16, 16) and (attention > 0).all()
+    torch.testing.assert_close(attention.sum(-1), torch.ones(11, 4, 16))
+    assert (attention[5, 0] - attention[5, 1]).abs().max() > 0.05  # each head its own way
     assert lens.entropy(torch.full((1, 1, 16, 16), 1 / 16)).exp() == pytest.approx(16)
 
 
 def test_the_guess_reads_near_under_little_noise_and_far_under_much() -> None:
     for row, column in ((3, 3), (4, 3)):
-        found = lens.reads(model(), two(), row, column, 0)
-        share = lens.near(found, row, column)
+        reads = lens.reads(model(), two(), row, column, 0)
+        share = lens.near(reads, row, column)
         assert float(share[0]) > 0.85 and float(share[9]) < 0.45
-        assert (found > 0).all()  # the field covers the picture
+        assert (reads > 0).all()  # the field covers the picture
     assert [lens.nearer(v) for v in (0.6, 0.3, 0.1)] == lens.NEARER
 
 

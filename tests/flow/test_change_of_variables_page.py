@@ -23,9 +23,9 @@ def test_mass_is_kept_and_the_way_back_is_the_inverse(name: str) -> None:
     _, x, after = chosen.densities(z)
     total, due = lens.mass(chosen, z)
     assert total == pytest.approx(due, abs=1e-3) and due > 0.99
-    found = lens.strips(chosen)
-    assert chosen.back(found.x) == pytest.approx(found.z, abs=1e-8)
-    z, before, x, after = lens.inside(chosen, found.ends_z, 400)
+    strips = lens.strips(chosen)
+    assert chosen.back(strips.x) == pytest.approx(strips.z, abs=1e-8)
+    z, before, x, after = lens.inside(chosen, strips.ends_z, 400)
     if name not in ("leaky", "typed points"):  # trapezes miss their jumps
         for places, heights in ((z, before), (x, after)):
             assert torch.trapezoid(heights, places) == pytest.approx([lens.MASS] * lens.STRIPS, abs=2e-3)
@@ -62,8 +62,8 @@ def test_the_densities_are_those_of_scipy() -> None:
         "z²": stats.beta(0.5, 1),
     }
     for name, law in laws.items():
-        found = lens.strips(lens.curve(name, CURVES[name], []))
-        assert found.after.tolist() == pytest.approx(law.pdf(found.x).tolist(), rel=1e-9)
+        strips = lens.strips(lens.curve(name, CURVES[name], []))
+        assert strips.after.tolist() == pytest.approx(law.pdf(strips.x).tolist(), rel=1e-9)
     hills = lens.strips(lens.curve("two hills", 1.5, []))
     mixture = [0.5 * (normal.pdf(x, -1.5, 0.5) + normal.pdf(x, 1.5, 0.5)) for x in hills.x.tolist()]
     assert hills.after.tolist() == pytest.approx(mixture, rel=1e-9)

@@ -45,19 +45,21 @@ def test_training_tells_two_classes_apart(name: str) -> None:
             model.step((x, y), "train").backward()
             optimizer.step()
         with torch.no_grad():
-            right, wrong = (model.eval().log_prob(x, model.context_of(told)).mean() for told in (y, 1 - y))
+            right, wrong = (
+                model.eval().log_prob(x, model.context_of(result)).mean() for result in (y, 1 - y)
+            )
         assert right > wrong + 0.1, "what is told of y is not used"
 
 
 @flows
 def test_a_context_that_does_not_fit_is_refused(name: str) -> None:
     x = torch.zeros(3, 2, dtype=torch.float64)
-    told, plain = (make(name, event_shape=(2,), context=c).double().eval() for c in (4, 0))
-    assert told.sample(5, context=C[0], generator=torch.Generator().manual_seed(0)).shape == (5, 2)
+    result, plain = (make(name, event_shape=(2,), context=c).double().eval() for c in (4, 0))
+    assert result.sample(5, context=C[0], generator=torch.Generator().manual_seed(0)).shape == (5, 2)
     for ask, sentence in (
-        (lambda: told.log_prob(x), "give it a context"),
-        (lambda: told.sample(3), "give it a context"),
-        (lambda: told.log_prob(x, C[:, :3]), "has 3 numbers per example, the model 4"),
+        (lambda: result.log_prob(x), "give it a context"),
+        (lambda: result.sample(3), "give it a context"),
+        (lambda: result.log_prob(x, C[:, :3]), "has 3 numbers per example, the model 4"),
         (lambda: plain.log_prob(x, C), "leave the context out"),
         (
             lambda: make(name, event_shape=(2,), context=4, conditional=True, num_classes=2),

@@ -33,13 +33,13 @@ def test_a_linear_field_is_the_exponential_of_its_matrix() -> None:
 def test_the_mass_in_the_window_holds_at_the_ends_of_time(name: str, time: float) -> None:
     """By another road: points of the base that the flow carries into the window. Folded four times long, the
     cloud has sheets of a cell's width, of which 60 cells a side lost 2.9e-3."""
-    made, side = lens.field(name), 500
+    result, side = lens.field(name), 500
     shown = (
-        lens.densities(made, lens.frames(time))[-1].sum() * (2 * lens.REACH / lens.CELLS / lens.FINER) ** 2
+        lens.densities(result, lens.frames(time))[-1].sum() * (2 * lens.REACH / lens.CELLS / lens.FINER) ** 2
     )
     axis = (torch.arange(side, dtype=torch.float64) + 0.5) * (12 / side) - 6  # what starts beyond has 4e-9
     start = torch.cartesian_prod(axis, axis)
-    (end, _), _ = lens.layer(made, "rk4", 24, time).flow(start, 0.0, time)
+    (end, _), _ = lens.layer(result, "rk4", 24, time).flow(start, 0.0, time)
     carried = (end.abs() < lens.REACH).all(1) * lens.log_base(start).exp()
     assert float(shown) == pytest.approx(float(carried.sum()) * (12 / side) ** 2, abs=1e-3)
 
@@ -55,13 +55,13 @@ def test_errors_fall_with_the_order() -> None:
 
 @pytest.mark.parametrize("name", ["parting", "waves", "turning", "spiral"])
 def test_fields_their_divergence_and_the_mass(name: str) -> None:
-    made = lens.field(name)
+    result = lens.field(name)
     h = torch.tensor([0.3, -0.8], dtype=torch.float64)
     jacobian = torch.autograd.functional.jacobian(
-        lambda z: made.divergence(0.0, z[None], torch.zeros(1, 1, 2).double())[0][0], h
+        lambda z: result.divergence(0.0, z[None], torch.zeros(1, 1, 2).double())[0][0], h
     )
-    assert lens.trace(made, h) == pytest.approx(float(jacobian.trace()))
-    run = lens.ride(made, "rk4", 8, 1.0, (1.0, 0.5))
+    assert lens.trace(result, h) == pytest.approx(float(jacobian.trace()))
+    run = lens.ride(result, "rk4", 8, 1.0, (1.0, 0.5))
     assert float(run.mass[0]) == pytest.approx(1, abs=1e-3) and float(run.mass.min()) > 0.98
     assert run.back < 1e-4
 

@@ -106,8 +106,8 @@ def test_typed_slopes() -> None:
     f = lens.piecewise([1.0, -2.0, 0.5, 3.0])  # on [−4, −2], [−2, 0], [0, 2], [2, 4]
     z = torch.tensor([-5.0, -3.0, -1.0, 0.0, 1.0, 3.0, 5.0], dtype=torch.float64)
     assert f(z).tolist() == pytest.approx([1.0, 3.0, 2.0, 0.0, 0.5, 4.0, 10.0])
-    slopes, said = named("0.5; −0.25, x 9 nan", 12, -5, 5)
-    assert slopes == [0.5, -0.25] and "“x” and 2 more is left out" in said
+    slopes, text = named("0.5; −0.25, x 9 nan", 12, -5, 5)
+    assert slopes == [0.5, -0.25] and "“x” and 2 more is left out" in text
     assert named("0,5 −0,25", 12, -5, 5)[0] == [0.5, -0.25]
 
 

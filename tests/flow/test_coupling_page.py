@@ -33,23 +33,23 @@ def test_the_oracle_by_hand() -> None:
 def test_layers_agree_with_their_stack(kind: str, turns: str, features: int) -> None:
     h = torch.linspace(-1.5, 2, features, dtype=torch.float64)
     stack = lens.layers(kind, lens.NETS[1], turns, features, 4, seed=3)
-    found = list(lens.looks(h, stack))
+    result = list(lens.looks(h, stack))
 
     def together(z: torch.Tensor) -> torch.Tensor:
         for order, layer in stack:
             z = layer.generate(z if order is None else order.generate(z)[0])[0]
         return z
 
-    torch.testing.assert_close(found[-1].after, together(h))
-    torch.testing.assert_close(found[-1].through, torch.autograd.functional.jacobian(together, h))
-    for look in found:
+    torch.testing.assert_close(result[-1].after, together(h))
+    torch.testing.assert_close(result[-1].through, torch.autograd.functional.jacobian(together, h))
+    for look in result:
         assert float(torch.linalg.slogdet(look.jacobian).logabsdet) == pytest.approx(look.ladj, abs=1e-9)
         assert (look.after == look.before)[look.copied].all()
         assert (look.jacobian[look.copied] == torch.eye(features).double()[look.copied]).all()
         slope = look.slope[~look.copied]
         torch.testing.assert_close(slope, look.jacobian.diagonal()[~look.copied].log())
     assert lens.round_trip(h, stack) < 1e-9
-    assert bool(found[-1].changed.all()) is (turns != "never") or turns == "random order"
+    assert bool(result[-1].changed.all()) is (turns != "never") or turns == "random order"
 
 
 @pytest.mark.parametrize("kind", lens.KINDS)
@@ -80,8 +80,8 @@ def test_the_page_tells_of_halves_within_halves() -> None:
 
 def test_a_curve_passes_through_its_point() -> None:
     stack = lens.layers("spline", lens.NETS[1], lens.TURNS[0], 3, 2, 0)
-    found = list(lens.looks(H[:3], stack))
-    values, points = lens.maps(found, [layer for _, layer in stack])
+    result = list(lens.looks(H[:3], stack))
+    values, points = lens.maps(result, [layer for _, layer in stack])
     assert values.shape == (2, 2, 81) and points[1, 1].isnan().all()  # the second layer changes one number
     at = lens.places()
     for frame, k in ((0, 0), (0, 1), (1, 0)):
@@ -92,16 +92,16 @@ def test_a_curve_passes_through_its_point() -> None:
 
 def test_the_law_of_the_outputs() -> None:
     stack = lens.layers("affine", lens.NETS[1], "never", 4, 3, 0)
-    found = distributions.outputs(stack, 4, 0)
-    assert found.same.tolist() == [[True] * 4] + [[True, True, False, False]] * 3
-    assert (found.p[:, :2] > 0.05).all() and (found.p[1:, 2:] < 1e-3).all()
-    assert ((found.heights.sum(-1) * 0.2) <= 1 + 1e-6).all()
+    result = distributions.outputs(stack, 4, 0)
+    assert result.same.tolist() == [[True] * 4] + [[True, True, False, False]] * 3
+    assert (result.p[:, :2] > 0.05).all() and (result.p[1:, 2:] < 1e-3).all()
+    assert ((result.heights.sum(-1) * 0.2) <= 1 + 1e-6).all()
     z = torch.randn(500, 3, generator=torch.Generator().manual_seed(1)).double() * 1.05
     for column in z.T:
-        said = kstest(column.numpy(), "norm")
+        text = kstest(column.numpy(), "norm")
         distance = distributions.smirnov(column)
-        assert float(distance) == pytest.approx(said.statistic, abs=1e-12)
-        assert float(distributions.tail(distance, 500)) == pytest.approx(said.pvalue, abs=0.01)
+        assert float(distance) == pytest.approx(text.statistic, abs=1e-12)
+        assert float(distributions.tail(distance, 500)) == pytest.approx(text.pvalue, abs=0.01)
     turned = distributions.outputs(lens.layers("affine", lens.NETS[1], lens.TURNS[0], 4, 4, 0), 4, 0)
     assert not turned.same[2:].any() and (turned.p[4] < 0.05).all()
 
@@ -146,8 +146,8 @@ def test_bad_numbers_are_named() -> None:
 def test_masks_say_which_pixels_move_and_which_are_heard(pattern: str) -> None:
     """Against the layer itself: what moves, whose slopes are there, and the determinant of all 64."""
     h = torch.randn(8, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    found = list(masks.looks(h, pattern, 4, 0))
-    for number, look in enumerate(found):
+    result = list(masks.looks(h, pattern, 4, 0))
+    for number, look in enumerate(result):
         assert int(look.copied.sum()) == 32 and torch.equal(look.after == look.before, look.copied)
         jacobian = look.heard.reshape(64, 64)
         copied = look.copied.flatten()
@@ -158,7 +158,7 @@ def test_masks_say_which_pixels_move_and_which_are_heard(pattern: str) -> None:
         assert look.ladj == pytest.approx(float(moved.diagonal().log().sum()), abs=1e-9)
         assert bool(look.changed.all()) is (number > 0)
         if number:
-            assert torch.equal(look.before, found[number - 1].after)
+            assert torch.equal(look.before, result[number - 1].after)
 
 
 def test_the_patterns_are_the_papers() -> None:

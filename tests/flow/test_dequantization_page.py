@@ -12,8 +12,8 @@ from pages.flow.dequantization import lens
 
 @pytest.fixture(scope="module")
 def course() -> lens.Course:
-    ((_, found),) = deque(lens.fit([8, 4, 2, 1]), maxlen=1)
-    return found
+    ((_, result),) = deque(lens.fit([8, 4, 2, 1]), maxlen=1)
+    return result
 
 
 def test_bounds_are_bounds(course: lens.Course) -> None:

@@ -153,9 +153,9 @@ def test_what_was_copied_comes_before_all_else() -> None:
 def test_a_student_of_eight_hills_whose_layers_copied_their_teachers() -> None:
     """0.036 to 0.052 nats by three seeds, with all of the hills; shown samples instead, above 0.3."""
     teacher = weights.load("maf-eight")
-    *_, (_, found) = lens.distil(teacher, "layers", True, 0)
-    assert found.kl[-1] + 4 * found.error[-1] < lens.GOAL and found.covered > 0.97
-    angles = torch.atan2(found.samples[-1][:, 1], found.samples[-1][:, 0])
+    *_, (_, result) = lens.distil(teacher, "layers", True, 0)
+    assert result.kl[-1] + 4 * result.error[-1] < lens.GOAL and result.covered > 0.97
+    angles = torch.atan2(result.samples[-1][:, 1], result.samples[-1][:, 0])
     hills = (angles / (torch.pi / 4)).round().long() % 8
     assert int(hills.bincount(minlength=8).min()) > 0.06 * lens.SHOWN
 
@@ -200,16 +200,16 @@ def test_a_student_reaches_its_teacher_by_the_bridge_and_gives_up_a_moon_without
 @pytest.mark.heavy
 def test_the_page_shows_the_course() -> None:
     page = finish(open_page("flow/distillation"))
-    *_, (_, found) = lens.distil(weights.load("maf-sine"), "bridge", True, 0)
-    said, (_, frames) = film(page), figure(page, "cloud")
-    assert said["at"] == len(found.steps) - 1 and frames["data.2.x"].shape == (len(found.steps), lens.SHOWN)
-    assert spoken(said["equations"][-1])[-2:] == pytest.approx([found.kl[-1], found.error[-1]], abs=6e-5)
+    *_, (_, result) = lens.distil(weights.load("maf-sine"), "bridge", True, 0)
+    text, (_, frames) = film(page), figure(page, "cloud")
+    assert text["at"] == len(result.steps) - 1 and frames["data.2.x"].shape == (len(result.steps), lens.SHOWN)
+    assert spoken(text["equations"][-1])[-2:] == pytest.approx([result.kl[-1], result.error[-1]], abs=6e-5)
     assert metrics(page) == {"Calls a sample, teacher": "10", "Calls a sample, student": "5"}
-    assert f"{found.covered:.0%} no less likely" in prose(page)
+    assert f"{result.covered:.0%} no less likely" in prose(page)
     assert table_with(page, "D")["ratio"].tolist() == list(lens.SIZES)
 
 
 @pytest.mark.heavy
 def test_without_the_log_determinant_all_samples_run_together() -> None:
-    *_, (_, found) = lens.distil(weights.load("maf-sine"), "nothing", False, 0, steps=400)
-    assert float(found.samples[-1].std(0).max()) < 0.1 and found.kl[-1] > 5
+    *_, (_, result) = lens.distil(weights.load("maf-sine"), "nothing", False, 0, steps=400)
+    assert float(result.samples[-1].std(0).max()) < 0.1 and result.kl[-1] > 5

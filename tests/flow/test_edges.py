@@ -32,17 +32,17 @@ def test_a_root_that_is_not_there_is_said() -> None:
 
 def test_what_is_no_number_stays_so() -> None:
     y = torch.tensor([math.nan, math.inf, -math.inf, 2.0], dtype=torch.float64)
-    found = increasing_root(lambda h: (2 * h, torch.full_like(h, math.log(2))), y)
-    assert found.isnan().tolist() == [True, False, False, False]
-    assert found[1:].tolist() == [math.inf, -math.inf, 1.0]
+    result = increasing_root(lambda h: (2 * h, torch.full_like(h, math.log(2))), y)
+    assert result.isnan().tolist() == [True, False, False, False]
+    assert result[1:].tolist() == [math.inf, -math.inf, 1.0]
 
 
 @pytest.mark.parametrize("sharp", [1.0, 1e3, 1e6])
 def test_a_steep_tail_is_found(sharp: float) -> None:
     """Newton's steps creep along e^h, and a root far out of 1 has the last digits too."""
     y = torch.logspace(-12, 12, 49, dtype=torch.float64)
-    found = increasing_root(lambda h: ((sharp * h).exp() - 1, sharp * h + math.log(sharp)), y)
-    torch.testing.assert_close(found, y.log1p() / sharp, rtol=1e-12, atol=1e-15)
+    result = increasing_root(lambda h: ((sharp * h).exp() - 1, sharp * h + math.log(sharp)), y)
+    torch.testing.assert_close(result, y.log1p() / sharp, rtol=1e-12, atol=1e-15)
     y = y.requires_grad_()
     (slope,) = torch.autograd.grad(
         increasing_root(lambda h: ((sharp * h).exp() - 1, sharp * h + math.log(sharp)), y).sum(), y
@@ -79,8 +79,8 @@ def test_between_far_modes_a_quantile_is_a_number(apart: float) -> None:
 
 def test_the_inverse_of_log_phi() -> None:
     z = -torch.logspace(-8, 3, 200, dtype=torch.float64)
-    found = change.log_ndtri(torch.special.log_ndtr(z))
-    torch.testing.assert_close(found, z, rtol=1e-12, atol=1e-15)
+    result = change.log_ndtri(torch.special.log_ndtr(z))
+    torch.testing.assert_close(result, z, rtol=1e-12, atol=1e-15)
     log_p = torch.special.log_ndtr(z).requires_grad_()
     assert torch.autograd.gradcheck(change.log_ndtri, log_p[50:120].detach().requires_grad_())
 

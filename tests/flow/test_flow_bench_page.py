@@ -100,7 +100,7 @@ def test_three_neural_layers_serve_better_than_five_affine_masked_ones() -> None
 def test_the_ground_grows_piece_by_piece_to_what_one_pass_gives() -> None:
     model = double(weights.load("spline-moons"))
     pieces = list(lens.ground(model))
-    assert [len(found.grid[0]) for _, found in pieces[:3]] == [500, 1000, len(flow_paths.grid_lines())]
+    assert [len(result.grid[0]) for _, result in pieces[:3]] == [500, 1000, len(flow_paths.grid_lines())]
     share, whole = pieces[-1]
     assert share == 1 and torch.isnan(torch.tensor(pieces[0][1].mass))
     torch.testing.assert_close(whole.grid, flow_paths.path(model, flow_paths.grid_lines()), equal_nan=True)
@@ -129,17 +129,17 @@ def test_every_flow_of_the_plane_that_ships_is_held() -> None:
 def test_two_ways_to_one_number_agree_or_the_page_says_why(name: str) -> None:
     """At the corners of what can be typed and between; wherever p > e⁻⁷⁰⁰ only a solver misses."""
     model = double(weights.load(name))
-    told = lens.account(model, TYPED)
-    near = told.log_prob > -700
-    assert near.sum() >= 8 and (name == "cnf-moons" or float(told.missed[near].max()) < 1e-3)
-    exact = max(told.round_trip, told.autograd) <= 1e-3
-    said = lens.doubt(model, TYPED, told)
-    assert (not said) == exact
+    account = lens.account(model, TYPED)
+    near = account.log_prob > -700
+    assert near.sum() >= 8 and (name == "cnf-moons" or float(account.missed[near].max()) < 1e-3)
+    exact = max(account.round_trip, account.autograd) <= 1e-3
+    doubt = lens.doubt(model, TYPED, account)
+    assert (not doubt) == exact
     if name == "cnf-moons":
-        assert f"{told.round_trip:.1e}" in said and "1e-0" in said
+        assert f"{account.round_trip:.1e}" in doubt and "1e-0" in doubt
     elif not exact:
-        at = int(told.missed.argmax())
-        assert f"log p is {float(told.log_prob[at]):,.0f}" in said and told.log_prob[at] < -700
+        at = int(account.missed.argmax())
+        assert f"log p is {float(account.log_prob[at]):,.0f}" in doubt and account.log_prob[at] < -700
 
 
 @pytest.mark.parametrize("name", [

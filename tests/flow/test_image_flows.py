@@ -128,8 +128,8 @@ def test_squeeze_is_exact():
     ((1, 8, 8), 2, [(2, 4, 4), (8, 2, 2)]),
 ])  # fmt: skip
 def test_pieces_have_all_numbers(shape, levels, pieces):
-    found = image.piece_shapes(image.level_shapes(shape, levels))
-    assert found == pieces and sum(map(math.prod, found)) == math.prod(shape)
+    result = image.piece_shapes(image.level_shapes(shape, levels))
+    assert result == pieces and sum(map(math.prod, result)) == math.prod(shape)
 
 
 def test_a_picture_that_cannot_be_halved_is_named():

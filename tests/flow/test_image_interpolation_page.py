@@ -53,10 +53,10 @@ def test_an_attribute_starts_at_the_digit(model: Glow) -> None:
 def test_the_page(model: Glow) -> None:
     mixed, blend = lens.paths(model, digit("3"), digit("9"), "linear")
     page = open_page("flow/image_interpolation")
-    said = film(page, "t")["captions"][5]
+    text = film(page, "t")["captions"][5]
     for path in (mixed, blend):
-        assert f"log p {path.log_prob[5]:.1f} nats, ‖z‖ {path.radius[5]:.2f}" in said
+        assert f"log p {path.log_prob[5]:.1f} nats, ‖z‖ {path.radius[5]:.2f}" in text
     assert f"{mixed.log_prob[5] - blend.log_prob[5]:.1f} nats more for z" in prose(page)
     far = film(open_page("flow/image_interpolation", b="box"), "t")["captions"]
-    first, last = (float(said.split("log p ")[1].split()[0]) for said in (far[0], far[-1]))
+    first, last = (float(text.split("log p ")[1].split()[0]) for text in (far[0], far[-1]))
     assert last < first - 50

@@ -14,13 +14,13 @@ ORACLE = ([2.0, -0.5, 4.0], [0.5, -1.0, 2.0], [3.0, -1.0, 0.5], [2, 3, 1])
 
 
 def test_the_oracle_of_lu() -> None:
-    made = lens.layer(*ORACLE, [1.0, 1.0, 1.0])
-    assert made.matrix().tolist() == [[1, 1, 0], [-2, -4, 6], [2, 3, -1]]
-    assert float(made.log_det()) == pytest.approx(math.log(4))
+    layer = lens.layer(*ORACLE, [1.0, 1.0, 1.0])
+    assert layer.matrix().tolist() == [[1, 1, 0], [-2, -4, 6], [2, 3, -1]]
+    assert float(layer.log_det()) == pytest.approx(math.log(4))
     h = lens.column([1, 2, 3])
-    x, ladj = made.generate(h)
+    x, ladj = layer.generate(h)
     assert x.tolist() == pytest.approx([3, 8, 5]) and float(ladj) == pytest.approx(1.386294, abs=1e-6)
-    assert made.solve(x).tolist() == pytest.approx([1, 2, 3])
+    assert layer.solve(x).tolist() == pytest.approx([1, 2, 3])
     scaled = lens.layer(*ORACLE, [2.0, 3.0, 0.5])
     assert float(scaled.matrix().slogdet().logabsdet) == pytest.approx(2.484907, abs=1e-6)
     assert float(scaled.log_det()) == pytest.approx(1.386294, abs=1e-6)
@@ -28,13 +28,13 @@ def test_the_oracle_of_lu() -> None:
 
 @pytest.mark.parametrize("diagonal", [[1.0, 1.0, 1.0], [2.0, 3.0, 0.5]])
 def test_the_steps_of_the_solution(diagonal: list[float]) -> None:
-    made = lens.layer(*ORACLE, diagonal)
-    run = lens.solve(made, lens.column([1, 2, 3]))
+    layer = lens.layer(*ORACLE, diagonal)
+    run = lens.solve(layer, lens.column([1, 2, 3]))
     assert run.vectors.shape == (8, 4, 3) and run.vectors[-1, 3].tolist() == pytest.approx([1, 2, 3])
-    lower, upper = made.factors()
+    lower, upper = layer.factors()
     torch.testing.assert_close(lower @ run.vectors[-1, 2], run.vectors[-1, 1])
     torch.testing.assert_close(upper @ run.vectors[-1, 3], run.vectors[-1, 2])
-    torch.testing.assert_close(lens.permutation(made) @ run.vectors[-1, 1], run.vectors[-1, 0])
+    torch.testing.assert_close(lens.permutation(layer) @ run.vectors[-1, 1], run.vectors[-1, 0])
     known = (~run.vectors.isnan()).flatten(1).sum(1)
     assert known.tolist() == [3, 6, 7, 8, 9, 10, 11, 12]
 
@@ -42,14 +42,14 @@ def test_the_steps_of_the_solution(diagonal: list[float]) -> None:
 @pytest.mark.parametrize("text", ["2 0; 1 3", "-1 2; 1.5 0.5", "0 1; 1 0", "0.866 -0.5; 0.5 0.866"])
 def test_the_area_is_the_determinant(text: str) -> None:
     omega = lens.matrix(text)
-    found = lens.plane(omega, lens.column([1, -1]))
-    assert float(found.areas[-1]) == pytest.approx(abs(float(omega.det())))
+    plane = lens.plane(omega, lens.column([1, -1]))
+    assert float(plane.areas[-1]) == pytest.approx(abs(float(omega.det())))
     whole = torch.eye(2, dtype=torch.float64)
-    for factor in found.factors:
+    for factor in plane.factors:
         whole = factor @ whole
     torch.testing.assert_close(whole, omega)
-    torch.testing.assert_close(found.cloud[-1], found.cloud[0] @ omega.T + lens.column([1, -1]))
-    ratio = found.areas[1:] / found.areas[:-1]
+    torch.testing.assert_close(plane.cloud[-1], plane.cloud[0] @ omega.T + lens.column([1, -1]))
+    ratio = plane.areas[1:] / plane.areas[:-1]
     assert ratio[[0, 2, 3, 4]].tolist() == pytest.approx([1] * 4)  # D alone changes areas
 
 
@@ -91,8 +91,8 @@ def test_what_cannot_be_used_is_named() -> None:
     assert "determinant is 0" in warnings(run_page("flow/linear_flow", matrix="1 2; 2 4"))
     assert "'x' is no number" in warnings(run_page("flow/linear_flow", matrix="1 x; 2 4"))
     assert "“q” is left out" in warnings(open_warned("flow/linear_flow", bias="1 q 2"))
-    for said, link in {
+    for text, link in {
         "L needs 3 numbers": {"l": "1"}, "each of 1 to 3": {"order": "1 1 2"},
         "0 on a diagonal": {"d": "1 0 2"}, "D needs 2 to 4": {"d": "1"}, "h needs 3": {"h": "1"},
     }.items():  # fmt: skip
-        assert said in warnings(run_page("flow/linear_flow", view="triangles", **link))
+        assert text in warnings(run_page("flow/linear_flow", view="triangles", **link))

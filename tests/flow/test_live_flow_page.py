@@ -60,9 +60,9 @@ def test_at_first_the_flow_is_the_identity() -> None:
 
 def test_the_course_is_that_of_a_training_by_hand_and_stands_in_the_link() -> None:
     page = whole(4, rate="0.002", course=COURSE, **SMALL)
-    said = film(page)["captions"]
-    assert f"{by_hand(40, 20):.3f} nats" in said[4] and f"{by_hand(20, 20):.3f} nats" in said[2]
-    assert "Rate 0.02;" in said[2] and "Rate 0.002;" in said[3]
+    text = film(page)["captions"]
+    assert f"{by_hand(40, 20):.3f} nats" in text[4] and f"{by_hand(20, 20):.3f} nats" in text[2]
+    assert "Rate 0.02;" in text[2] and "Rate 0.002;" in text[3]
     assert page.query_params["course"] in (COURSE, [COURSE])
     _, arrays = figure(page, "density")
     assert arrays["data.0.z"].shape == (5, 64, 64) and arrays["data.2.x"].shape == (5, lens.DRAWN)

@@ -16,18 +16,18 @@ M = lens.matrix([[0.5, 10.0], [0.0, 0.5]])
 
 
 def test_partial_sums_and_their_misprints() -> None:
-    found = lens.sums(J)
-    assert found.exact == pytest.approx(0.6097655716)
-    assert found.right[:8].tolist() == pytest.approx(
+    sums = lens.sums(J)
+    assert sums.exact == pytest.approx(0.6097655716)
+    assert sums.right[:8].tolist() == pytest.approx(
         [0.7, 0.595, 0.611333, 0.610108, 0.609422, 0.609937, 0.609697, 0.609790], abs=1e-6
     )
     k = torch.arange(1, 13, dtype=torch.float64)
     traces = torch.stack([torch.linalg.matrix_power(J, int(n)).trace() for n in k])
     sign = (-1.0) ** (k - 1)
-    torch.testing.assert_close(found.without, (sign * traces).cumsum(0))
-    torch.testing.assert_close(found.powers, (sign * 0.7**k / k).cumsum(0))
-    assert float(found.without[-1]) == pytest.approx(0.532609, abs=1e-4)  # its limit
-    assert ((found.right - found.exact).abs() <= found.bound + 1e-12).all()
+    torch.testing.assert_close(sums.without, (sign * traces).cumsum(0))
+    torch.testing.assert_close(sums.powers, (sign * 0.7**k / k).cumsum(0))
+    assert float(sums.without[-1]) == pytest.approx(0.532609, abs=1e-4)  # its limit
+    assert ((sums.right - sums.exact).abs() <= sums.bound + 1e-12).all()
 
 
 def test_the_bound_is_that_of_the_rest() -> None:
@@ -39,11 +39,11 @@ def test_the_bound_is_that_of_the_rest() -> None:
 
 @pytest.mark.parametrize(("noise", "variance"), [("gaussian", 0.51), ("rademacher", 0.01)])
 def test_hutchinsons_scatter(noise: str, variance: float) -> None:
-    found = lens.spread(J, noise, 0.5, seed=0)
+    spread = lens.spread(J, noise, 0.5, seed=0)
     sd = variance**0.5
     for row, count in enumerate(lens.PROBES):
-        assert float(found.sds[row, 0]) == pytest.approx(sd / count**0.5, rel=0.12)
-        assert float(found.means[row, 0]) == pytest.approx(0.7, abs=5 * sd / (count * lens.SETS) ** 0.5)
+        assert float(spread.sds[row, 0]) == pytest.approx(sd / count**0.5, rel=0.12)
+        assert float(spread.means[row, 0]) == pytest.approx(0.7, abs=5 * sd / (count * lens.SETS) ** 0.5)
 
 
 def test_the_roulette_is_unbiased() -> None:
@@ -93,42 +93,42 @@ def test_numbers_of_the_scenes() -> None:
     ("J", "said"),
     [("0.3 x; 1 2", "'x' is no number"), ("1 0.5 1; 1 1 0.2", "square"), ("", "square"), ("9", "'9'")],
 )
-def test_a_bad_matrix_is_named(J: str, said: str) -> None:
-    assert said in warnings(run_page("flow/log_det", J=J))
-    if said != "'9'":
-        assert said in warnings(run_page("flow/log_det", view="Inverse", M=J))
+def test_a_bad_matrix_is_named(J: str, text: str) -> None:
+    assert text in warnings(run_page("flow/log_det", J=J))
+    if text != "'9'":
+        assert text in warnings(run_page("flow/log_det", view="Inverse", M=J))
 
 
 def dense(kernel: torch.Tensor, side: int) -> torch.Tensor:
     """The padded convolution as a matrix, entry by entry."""
-    made = torch.zeros(side, side, side, side, dtype=kernel.dtype)
+    result = torch.zeros(side, side, side, side, dtype=kernel.dtype)
     for i, j, a, b in torch.cartesian_prod(*[torch.arange(side)] * 2, *[torch.arange(3)] * 2).tolist():
         if 0 <= i + a - 1 < side and 0 <= j + b - 1 < side:
-            made[i, j, i + a - 1, j + b - 1] = kernel[a, b]
-    return made.view(side**2, side**2)
+            result[i, j, i + a - 1, j + b - 1] = kernel[a, b]
+    return result.view(side**2, side**2)
 
 
 @pytest.mark.parametrize("rows", [[[1.0] * 3] * 3, [[0.0, -1, 0], [-1, 4, -1], [0, -1, 0]],
                                   [[1.0, 2, 3], [0, -1, 4], [2, 0, 1]]])  # fmt: skip
 def test_two_norms_of_a_convolution_and_the_way_back(rows: list[list[float]]) -> None:
-    kernel, found = lens.matrix(rows), conv.looked(lens.matrix(rows), 0.9)
+    kernel, result = lens.matrix(rows), conv.looked(lens.matrix(rows), 0.9)
     for number, side in enumerate(conv.SIDES[:6]):
         matrix = dense(kernel, side)
         norm = float(torch.linalg.matrix_norm(matrix, 2))
-        assert float(found.whole[number]) == pytest.approx(norm, rel=2e-3)
-        assert found.scaled[number].tolist() == pytest.approx(
-            [norm * min(1, 0.9 / found.flat), min(norm, 0.9)], rel=2e-3
+        assert float(result.whole[number]) == pytest.approx(norm, rel=2e-3)
+        assert result.scaled[number].tolist() == pytest.approx(
+            [norm * min(1, 0.9 / result.flat), min(norm, 0.9)], rel=2e-3
         )
         x = torch.randn(side**2, dtype=matrix.dtype, generator=torch.Generator().manual_seed(0))
-        K = matrix * min(1, 0.9 / found.flat)
+        K = matrix * min(1, 0.9 / result.flat)
         h = z = x + K @ x
         for _ in range(conv.STEPS):
             h = z - K @ h
         share = float((h - x).norm() / x.norm())
-        assert float(found.errors[number, 0, -1]) == pytest.approx(share, rel=1e-6, abs=1e-12)
-        ratio = found.errors[number, 1, 1:] / found.errors[number, 1, :-1]
+        assert float(result.errors[number, 0, -1]) == pytest.approx(share, rel=1e-6, abs=1e-12)
+        ratio = result.errors[number, 1, 1:] / result.errors[number, 1, :-1]
         assert float(ratio.nan_to_num().max()) < 0.902  # a contraction
-    assert bool((found.whole.diff() >= -1e-3).all())  # it grows with the pictures
+    assert bool((result.whole.diff() >= -1e-3).all())  # it grows with the pictures
 
 
 def test_what_the_scenes_of_the_convolution_say() -> None:

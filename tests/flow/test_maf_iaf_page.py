@@ -49,8 +49,8 @@ def test_the_film_counts_calls() -> None:
         (float(run.scales[1]), float(run.shifts[1]), float(run.outputs[1])), abs=6e-4
     )
     _, frames = figure(page, "MAF")
-    seen = frames["data.1.x"]
-    assert [int((row == row).sum()) > 0 for row in seen] == [False, *[True] * 5]
+    result = frames["data.1.x"]
+    assert [int((row == row).sum()) > 0 for row in result] == [False, *[True] * 5]
     header, _ = figure(page, "IAF")
     texts = header["texts"]["data.3.text"]
     assert texts[0] == ["?"] * 5 and "?" not in texts[1]

@@ -54,11 +54,11 @@ def log_prob(layer: MaskedAutoregressive, x: Tensor) -> Tensor:
 ])  # fmt: skip
 def test_one_conditioner_two_directions(kind, x, ladj, log_p):
     layer, z = said(kind), f64([[1, 2, -1]])
-    found, up = layer.generate(z)
-    torch.testing.assert_close(found, f64([x]), rtol=0, atol=1e-6)
+    result, up = layer.generate(z)
+    torch.testing.assert_close(result, f64([x]), rtol=0, atol=1e-6)
     assert up.item() == pytest.approx(ladj, abs=1e-6)
-    assert log_prob(layer, found).item() == pytest.approx(log_p, abs=1e-6)
-    torch.testing.assert_close(layer.normalize(found)[0], z)
+    assert log_prob(layer, result).item() == pytest.approx(log_p, abs=1e-6)
+    torch.testing.assert_close(layer.normalize(result)[0], z)
 
 
 def test_maf_generates_as_an_iaf_with_other_outputs_normalizes():
@@ -139,8 +139,8 @@ def test_couplings_of_one_coordinate_make_an_autoregressive_layer():
     z = torch.randn(8, 4, dtype=torch.float64)
     for stack, whole in ((couplings(layer, True), layer), (couplings(layer, False), twin)):
         x, ladj = whole.generate(z)
-        found, sums = stack.generate(z)
-        torch.testing.assert_close(found, x, rtol=0, atol=1e-14)
+        result, sums = stack.generate(z)
+        torch.testing.assert_close(result, x, rtol=0, atol=1e-14)
         torch.testing.assert_close(sums, ladj, rtol=0, atol=1e-13)
     assert (layer.generate(z)[0] - twin.generate(z)[0]).abs().max() > 0.05  # two different maps
     contracts.inverts_with_its_log_determinant(couplings(layer, True), z[:4])
@@ -298,9 +298,9 @@ def test_weights_of_an_exact_flow_are_all_alike():
         noise, ladj = layer.double().normalize(x)
         return torch.distributions.Normal(0.0, 1.0).log_prob(noise).sum(-1) + ladj + f64(5.0).log()
 
-    found = importance_estimates(layer, z, log_q)
-    assert found["log_z"] == pytest.approx(1.609438, abs=1e-6)
-    assert found["ess"] == pytest.approx(1) and found["kl"] == pytest.approx(-1.609438, abs=1e-6)
+    result = importance_estimates(layer, z, log_q)
+    assert result["log_z"] == pytest.approx(1.609438, abs=1e-6)
+    assert result["ess"] == pytest.approx(1) and result["kl"] == pytest.approx(-1.609438, abs=1e-6)
 
 
 def test_a_student_learns_its_teacher_and_needs_the_log_determinant():
@@ -313,9 +313,9 @@ def test_a_student_learns_its_teacher_and_needs_the_log_determinant():
 
     def student(**kwargs) -> Flow:
         torch.manual_seed(0)
-        made = IAF(layers=2, hidden=(16,))
-        fit(made, teacher.log_prob, steps=150, lr=1e-2, **kwargs)
-        return made
+        iaf = IAF(layers=2, hidden=(16,))
+        fit(iaf, teacher.log_prob, steps=150, lr=1e-2, **kwargs)
+        return iaf
 
     torch.manual_seed(0)
     before, after = kl(IAF(layers=2, hidden=(16,))), kl(student())

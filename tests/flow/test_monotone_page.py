@@ -93,8 +93,8 @@ def test_the_way_back_holds_over_the_whole_range_of_the_knobs(kind: str) -> None
 
 
 def test_a_bar_that_is_set_leaves_a_sum_of_one() -> None:
-    said = lens.with_rise(FIVE, 2, 0.3)
-    values = [float(v) for v in said.split()]
+    text = lens.with_rise(FIVE, 2, 0.3)
+    values = [float(v) for v in text.split()]
     assert values[2] == 0.3 and sum(values) == pytest.approx(1, abs=2e-3)
     assert values[1] / values[0] == pytest.approx(2, rel=0.01)
 

@@ -481,6 +481,6 @@ def test_a_power_of_the_base_is_a_power_of_the_model_only_where_volumes_scale_al
     powered = (alpha * (gaussian(z) - z)).exp()
     for p, mean in ((pushed, 0.0), (powered, (1 - alpha) / alpha)):
         p = p / torch.trapezoid(p, x)
-        found = torch.trapezoid(p * z, x)
-        close(found, mean, 1e-5)
-        close(torch.trapezoid(p * (z - found) ** 2, x), 0.25, 1e-5)
+        result = torch.trapezoid(p * z, x)
+        close(result, mean, 1e-5)
+        close(torch.trapezoid(p * (z - result) ** 2, x), 0.25, 1e-5)

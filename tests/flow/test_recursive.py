@@ -163,10 +163,10 @@ def test_tangents_of_convolutions_are_those_of_autograd() -> None:
     net = exact(TangentConv((2, 3, 4), 5, 0.8), 0, 0.3)
     h = points(2, 24)
     _, push = net.linearise(h)
-    found = push(unit_vectors(h)).transpose(-1, -2)
+    result = push(unit_vectors(h)).transpose(-1, -2)
     for i in range(2):
-        torch.testing.assert_close(found[i], torch.autograd.functional.jacobian(net, h[i]))
-    assert float(torch.linalg.matrix_norm(found, 2).detach().max()) <= 0.8**2 + 1e-9
+        torch.testing.assert_close(result[i], torch.autograd.functional.jacobian(net, h[i]))
+    assert float(torch.linalg.matrix_norm(result, 2).detach().max()) <= 0.8**2 + 1e-9
     exactly, terms = log_det(push, h), series(push, unit_vectors(h), 60).sum(-1)
     torch.testing.assert_close(exactly, terms)
 
@@ -194,16 +194,16 @@ def test_the_norm_of_a_convolution_misses_no_wave(side: int) -> None:
     kernel = torch.tensor([[0, -1, 0], [-1, 4, -1], [0, -1, 0]], dtype=torch.float64)[None, None]
     pixels = torch.eye(side**2, dtype=torch.float64).view(-1, 1, side, side)
     dense = torch.nn.functional.conv2d(pixels, kernel, padding=1).flatten(1)
-    found = float(tangent.conv_norm(kernel, (side, side)))
-    assert found == pytest.approx(float(torch.linalg.matrix_norm(dense, 2)), rel=1e-3)
+    result = float(tangent.conv_norm(kernel, (side, side)))
+    assert result == pytest.approx(float(torch.linalg.matrix_norm(dense, 2)), rel=1e-3)
 
 
 def test_the_norm_of_a_convolution_has_its_gradient() -> None:
     kernel = points(2, 3, 3, 3).requires_grad_()
-    (found,) = torch.autograd.grad(tangent.conv_norm(kernel, (3, 4), 1000), kernel)
+    (result,) = torch.autograd.grad(tangent.conv_norm(kernel, (3, 4), 1000), kernel)
     way = points(2, 3, 3, 3, seed=1)
     ahead, behind = (tangent.conv_norm(kernel.detach() + h * way, (3, 4), 1000) for h in (1e-5, -1e-5))
-    assert float((found * way).sum()) == pytest.approx(float(ahead - behind) / 2e-5, rel=1e-4)
+    assert float((result * way).sum()) == pytest.approx(float(ahead - behind) / 2e-5, rel=1e-4)
 
 
 def test_bad_settings_of_convolutions_say_what_to_change() -> None:

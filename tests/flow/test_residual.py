@@ -54,12 +54,12 @@ def test_a_reversible_block_keeps_volumes_whatever_it_computes():
 @pytest.mark.parametrize("stretch", [False, True])
 @pytest.mark.parametrize("direction", ["generate", "normalize"])
 def test_recomputed_gradients_are_those_of_the_stored_pass(direction, stretch):
-    found = []
+    results = []
     for kind in (FlowStack, Recomputed):
         stack, h = blocks(6, kind, stretch), points(5, 4).requires_grad_()
         value, ladj = getattr(stack, direction)(h)
-        found.append(torch.autograd.grad((value**3).sum() + ladj.sum(), [h, *stack.parameters()]))
-    for one, other in zip(*found, strict=True):
+        results.append(torch.autograd.grad((value**3).sum() + ladj.sum(), [h, *stack.parameters()]))
+    for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=0, atol=1e-8)
     contracts.inverts_with_its_log_determinant(blocks(2, Recomputed), points(3, 4))
 
@@ -67,19 +67,19 @@ def test_recomputed_gradients_are_those_of_the_stored_pass(direction, stretch):
 def test_memory_stays_the_same_however_deep():
     def kept(depth: int, kind: type[FlowStack]) -> int:
         """Bytes that the backward pass finds again, parameters aside."""
-        stack, seen = blocks(depth, kind), {}
+        stack, result = blocks(depth, kind), {}
         own = {p.data_ptr() for p in stack.parameters()}
 
         def pack(t: Tensor) -> Tensor:
             if t.data_ptr() not in own:
-                seen[t.data_ptr()] = t.numel() * t.element_size()
+                result[t.data_ptr()] = t.numel() * t.element_size()
             return t
 
         h = points(64, 4).requires_grad_()
         with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
             value, _ = stack.generate(h)
         value.sum().backward()
-        return sum(seen.values())
+        return sum(result.values())
 
     assert kept(2, Recomputed) == kept(16, Recomputed) == 64 * 4 * 8
     assert kept(16, FlowStack) > 6 * kept(2, FlowStack)
@@ -89,16 +89,16 @@ def test_memory_stays_the_same_however_deep():
 
 
 def test_a_fixed_point_is_found_at_the_rate_of_the_slope():
-    y, x, seen = f64(1.2), f64(0.0), []
+    y, x, result = f64(1.2), f64(0.0), []
     for _ in range(7):
-        seen.append(x.item())
+        result.append(x.item())
         x = y - 0.5 * x.sin()
-    assert [round(v, 6) for v in [*seen[1:], x.item()]] == pytest.approx(
+    assert [round(v, 6) for v in [*result[1:], x.item()]] == pytest.approx(
         [1.2, 0.733980, 0.865085, 0.819425, 0.834623, 0.829478, 0.831210], abs=1e-6
     )
     root, steps = fixed_point(lambda h: y - 0.5 * h.sin(), f64(0.0), 1e-13)
     assert root.item() == pytest.approx(0.830773437664, abs=1e-12) and 20 <= steps <= 32
-    errors = [abs(v - root.item()) for v in seen]
+    errors = [abs(v - root.item()) for v in result]
     ratios = [b / a for a, b in pairwise(errors)]
     assert max(ratios[1:]) <= 0.5 and ratios[-1] == pytest.approx(0.337152, abs=2e-3)
     with pytest.raises(NotConverged, match="slope"):
@@ -180,8 +180,8 @@ def test_the_power_series():
     def bias(rate: float, n: int) -> float:
         return 2 * sum(rate**k / k for k in range(n + 1, 2000))
 
-    found = [bias(0.5, 1), bias(0.5, 5), bias(0.9, 5), bias(0.9, 10)]
-    assert found == pytest.approx([0.386294, 0.009211, 0.944924, 0.367675], abs=1e-6)
+    results = [bias(0.5, 1), bias(0.5, 5), bias(0.9, 5), bias(0.9, 10)]
+    assert results == pytest.approx([0.386294, 0.009211, 0.944924, 0.367675], abs=1e-6)
 
 
 def test_hutchinson_estimates_a_trace():
@@ -262,9 +262,9 @@ def test_a_linear_field():
     exact = h @ torch.matrix_exp(f64(J)).T
     errors = []
     for steps in (1, 2, 4, 8):
-        (found,), calls = solve(lambda t, s: (s[0] @ f64(J).T,), (h,), 0.0, 1.0, "rk4", steps)
+        (result,), calls = solve(lambda t, s: (s[0] @ f64(J).T,), (h,), 0.0, 1.0, "rk4", steps)
         assert calls == 4 * steps
-        errors.append((found - exact).abs().max().item())
+        errors.append((result - exact).abs().max().item())
     assert errors == pytest.approx([1.5e-4, 1.0e-5, 6.8e-7, 4.4e-8], rel=0.06)
     eulers = [
         n * torch.linalg.slogdet(torch.eye(2, dtype=torch.float64) + f64(J) / n).logabsdet.item()

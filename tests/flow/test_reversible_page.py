@@ -18,11 +18,11 @@ def test_forward_and_back(kinds: tuple[str, str]) -> None:
     run = lens.travel(kinds, 0.7, 2, (0.5, -0.3))
     assert len(run.captions) == 9 == len(run.equations)
     torch.testing.assert_close(run.grid[-1], run.grid[0], rtol=0, atol=1e-12)
-    made = lens.block(kinds, 0.7)
+    block = lens.block(kinds, 0.7)
     h = torch.tensor([0.5, -0.3], dtype=torch.float64)
-    twice = made.generate(made.generate(h)[0])[0]
+    twice = block.generate(block.generate(h)[0])[0]
     torch.testing.assert_close(run.point[4], twice, rtol=0, atol=1e-12)
-    jacobian = torch.autograd.functional.jacobian(lambda z: made.generate(made.generate(z)[0])[0], h)
+    jacobian = torch.autograd.functional.jacobian(lambda z: block.generate(block.generate(z)[0])[0], h)
     torch.testing.assert_close(run.jacobians[4], jacobian, rtol=0, atol=1e-10)
     torch.testing.assert_close(run.jacobians.det(), torch.ones(9, dtype=torch.float64), rtol=0, atol=1e-10)
 

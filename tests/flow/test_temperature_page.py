@@ -49,8 +49,8 @@ def test_the_power_of_the_base_is_not_that_of_the_model() -> None:
 
 def test_the_page(sweep: lens.Sweep) -> None:
     page = open_page("flow/temperature", t=0.5)
-    said = film(page, "t")["captions"]
-    assert f"spread of a pixel {sweep.spread[5]:.2f}" in said[5] and "α = 4.00" in said[5]
-    assert f"{sweep.distance[5]:.2f} away" in said[5] and "−0.75" not in prose(page)
+    text = film(page, "t")["captions"]
+    assert f"spread of a pixel {sweep.spread[5]:.2f}" in text[5] and "α = 4.00" in text[5]
+    assert f"{sweep.distance[5]:.2f} away" in text[5] and "−0.75" not in prose(page)
     _, frames = figure(page, "samples")
     assert len(frames["data.0.z"]) == len(lens.TEMPERATURES)

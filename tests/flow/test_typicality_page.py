@@ -22,16 +22,16 @@ def found() -> lens.Judged:
     return lens.judged(weights.load("glow-digits"), digits()[0])
 
 
-def test_what_is_caught_and_what_passes(found: lens.Judged) -> None:
+def test_what_is_caught_and_what_passes(result: lens.Judged) -> None:
     for name in ("noise", "inverted", "shuffled", "constant"):
-        assert found.flagged(name, 0.05, "log p") == 1 and found.auroc(name, "log p") > 0.999
-    assert found.flagged("digits", 0.05, "log p") == pytest.approx(0.05, abs=3e-3)
-    assert found.flagged("pale", 0.05, "log p") < 0.5
-    assert found.flagged("cold", 0.05, "log p") < 0.01 and found.flagged("cold", 0.05, "typicality") < 0.01
-    assert found.flagged("z = 0", 0.05, "log p") == 0
-    clean, odd = found.log_p["digits"], found.log_p["pale"]
+        assert result.flagged(name, 0.05, "log p") == 1 and result.auroc(name, "log p") > 0.999
+    assert result.flagged("digits", 0.05, "log p") == pytest.approx(0.05, abs=3e-3)
+    assert result.flagged("pale", 0.05, "log p") < 0.5
+    assert result.flagged("cold", 0.05, "log p") < 0.01 and result.flagged("cold", 0.05, "typicality") < 0.01
+    assert result.flagged("z = 0", 0.05, "log p") == 0
+    clean, odd = result.log_p["digits"], result.log_p["pale"]
     share = (odd[:, None] < clean).float().mean().item()
-    assert found.auroc("pale", "log p") == pytest.approx(share, abs=1e-3)
+    assert result.auroc("pale", "log p") == pytest.approx(share, abs=1e-3)
 
 
 def test_sets_are_what_they_are_called() -> None:
@@ -97,23 +97,23 @@ def test_the_bootstrap_error_is_delongs() -> None:
 
 def test_the_page_of_a_class(classes: lens.Classes) -> None:
     page = open_page("flow/typicality", view="a class")
-    said = film(page, "class")
+    text = film(page, "class")
     one = classes.against(9, "log p")
-    assert said["at"] == 9 and spoken(said["equations"][9])[-2:] == pytest.approx(
+    assert text["at"] == 9 and spoken(text["equations"][9])[-2:] == pytest.approx(
         [one.area, one.error], abs=6e-4
     )
-    assert "9, never seen, 180 pictures" in said["captions"][9] and "held out" in said["captions"][8]
+    assert "9, never seen, 180 pictures" in text["captions"][9] and "held out" in text["captions"][8]
     assert f"{one.area:.1%} of the pairs" in prose(page)
 
 
-def test_the_page(found: lens.Judged) -> None:
+def test_the_page(result: lens.Judged) -> None:
     page = open_page("flow/typicality", set="pale")
-    said = film(page, "q")["captions"][2]
-    detector = found.detector(0.05)
-    assert f"Threshold {detector.threshold:.1f} nats" in said
-    assert f"{found.flagged('pale', 0.05, 'log p'):.1%} of the set" in said
+    text = film(page, "q")["captions"][2]
+    detector = result.detector(0.05)
+    assert f"Threshold {detector.threshold:.1f} nats" in text
+    assert f"{result.flagged('pale', 0.05, 'log p'):.1%} of the set" in text
     table = table_with(page, "mean log p")
-    assert table["mean log p"][0] == f"{found.log_p['digits'].mean():.1f}"
+    assert table["mean log p"][0] == f"{result.log_p['digits'].mean():.1f}"
     box = open_page("flow/typicality", digit="box")
     assert float(metrics(box)["Your picture"].split()[0]) < detector.threshold
     radius = film(open_page("flow/typicality", view="radius"), "d")["captions"]

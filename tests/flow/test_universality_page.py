@@ -25,26 +25,26 @@ def test_the_order_decides_which_layer_it_is() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_values_jacobian_and_way_back(seed: int) -> None:
-    found = lens.compare(VALUES, [3, 2, 1, 0], seed)
+    result = lens.compare(VALUES, [3, 2, 1, 0], seed)
     maf, iaf = masked_layer.both(4, seed)
     start = torch.tensor(VALUES, dtype=torch.float64)
-    torch.testing.assert_close(found.layers["MAF"], maf.generate(start)[0])
+    torch.testing.assert_close(result.layers["MAF"], maf.generate(start)[0])
     _, ladj = iaf.generate(start)
-    assert float(torch.linalg.slogdet(found.jacobian).logabsdet) == pytest.approx(float(ladj))
-    assert (found.jacobian.triu(1) == 0).all() and found.error < 1e-12
-    moved = found.values.diff(dim=0) != 0
+    assert float(torch.linalg.slogdet(result.jacobian).logabsdet) == pytest.approx(float(ladj))
+    assert (result.jacobian.triu(1) == 0).all() and result.error < 1e-12
+    moved = result.values.diff(dim=0) != 0
     assert moved.sum(1).tolist() == [1, 1, 1, 1] and moved.int().argmax(1).tolist() == [3, 2, 1, 0]
 
 
 def test_what_the_page_shows() -> None:
     page = opened()
-    found = lens.compare(VALUES, [3, 2, 1, 0], 0)
+    result = lens.compare(VALUES, [3, 2, 1, 0], 0)
     shown = metrics(page)
     assert shown["From the IAF layer"] == "0"
-    assert shown["From the MAF layer"] == f"{found.differences['MAF']:.3g}"
+    assert shown["From the MAF layer"] == f"{result.differences['MAF']:.3g}"
     bar = film(page)
     assert bar["captions"][1] == "Coupling 1 changes number 4; it reads 1, 2, 3 as input."
-    assert spoken(bar["equations"][1]) == pytest.approx([-0.3, float(found.values[1, 3])], abs=6e-4)
+    assert spoken(bar["equations"][1]) == pytest.approx([-0.3, float(result.values[1, 3])], abs=6e-4)
     assert "already changed" in film(opened(order="1 → D"))["captions"][4]
     _, frames = figure(page, "grid")
     assert frames["data.0.z"].shape == (5, 8, 4)

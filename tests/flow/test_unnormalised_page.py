@@ -51,16 +51,16 @@ def test_numbers_of_the_untrained_flow() -> None:
     recipe = lens.TargetRecipe(lens.Target("ring"), "IAF", 4, False, 0)
     model = rewind.Store().run(recipe, (rewind.Segment(0, KNOBS),)).fresh()[0].eval()
     with torch.no_grad():
-        seen = recipe.look(model, {})
+        result = recipe.look(model, {})
         z = torch.randn(lens.DRAWS, 2, generator=torch.Generator().manual_seed(10_000))
     log_w = recipe.target(z) + 0.5 * z.square().sum(1) + math.log(2 * math.pi)  # the flow is the identity
-    bound, log_z, ess, there, back, right = seen["numbers"].tolist()
+    bound, log_z, ess, there, back, right = result["numbers"].tolist()
     assert bound == pytest.approx(float(log_w.mean()), abs=1e-4)
     assert log_z == pytest.approx(float(log_w.exp().mean().log()), abs=1e-4)
     w = log_w.exp()
     assert ess == pytest.approx(float(w.sum() ** 2 / w.square().sum() / len(w)), abs=1e-4)
     assert there == pytest.approx(1.8775 - bound, abs=1e-3)
-    assert seen["weights"][:5] == pytest.approx((w / w.mean())[:5].clamp(max=9.99).numpy(), rel=1e-3)
+    assert result["weights"][:5] == pytest.approx((w / w.mean())[:5].clamp(max=9.99).numpy(), rel=1e-3)
     assert right == pytest.approx(float((z[:, 0] > 0).float().mean())) and back > 0
 
 

@@ -37,8 +37,8 @@ def test_one_autoregressive_layer_closes_the_gap_of_a_diagonal_posterior(rho, ga
     zeros = torch.zeros(2, dtype=torch.float64)
     z, log_q = gaussian_start(zeros, torch.full((2,), 0.5 * math.log(1 - rho**2)).double(), noise)
     spread = (log_q - target.log_prob(z)).std().item()
-    found = (log_q - target.log_prob(z)).mean().item()
-    assert found == pytest.approx(gap, abs=5 * spread / 200_000**0.5)
+    result = (log_q - target.log_prob(z)).mean().item()
+    assert result == pytest.approx(gap, abs=5 * spread / 200_000**0.5)
     assert -0.5 * math.log(1 - rho**2) == pytest.approx(gap, abs=1e-6)
     layer = Triangular(2).double()
     with torch.no_grad():

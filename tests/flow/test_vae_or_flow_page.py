@@ -53,13 +53,13 @@ def test_the_flow_finds_its_own_mixes_likelier(models) -> None:
 
 
 def test_the_table_has_the_text_s_rows_and_numbers_of_its_own(models) -> None:
-    found = lens.measure(*models, glows.digits("train"), glows.digits(), 60)
-    assert found.networks == (1, 12) and found.off[1] < 1e-4 < found.off[0]
-    assert found.gap > 0 and found.gain > 0 and all(0.5 < r <= 1 for r in found.right)
-    rows = lens.table(found)
+    result = lens.measure(*models, glows.digits("train"), glows.digits(), 60)
+    assert result.networks == (1, 12) and result.off[1] < 1e-4 < result.off[0]
+    assert result.gap > 0 and result.gain > 0 and all(0.5 < r <= 1 for r in result.right)
+    rows = lens.table(result)
     assert [(r.aspect, *r.said) for r in rows] == list(VAE_OR_FLOW)
-    assert f"{found.bits[1]:.3f}" in rows[0].measured[1] and "bound too" in rows[0].but
-    otherwise = found.right[0] <= found.right[1] or found.bits[1] >= found.bits[0]
+    assert f"{result.bits[1]:.3f}" in rows[0].measured[1] and "bound too" in rows[0].but
+    otherwise = result.right[0] <= result.right[1] or result.bits[1] >= result.bits[0]
     assert bool(rows[6].but) is otherwise
 
 

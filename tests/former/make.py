@@ -376,20 +376,20 @@ def answers(model: Any, batch: list[torch.Tensor]) -> dict[str, list[str]]:
     whole: Any = tuple(batch)
     if len(batch) == len(GRAPH):
         whole = Data(**dict(zip(GRAPH, batch, strict=True)))
-    found = {}
+    results = {}
     with torch.random.fork_rng(devices=[]), torch.no_grad():
         torch.manual_seed(0)
-        found["loss"] = model.step(whole, "test")
+        results["loss"] = model.step(whole, "test")
         for name in ("log_prob", "predict"):
             if hasattr(model, name) and len(batch) != len(GRAPH) and not getattr(model, "conditional", False):
                 torch.manual_seed(0)
-                found[name] = getattr(model, name)(batch[0])
+                results[name] = getattr(model, name)(batch[0])
         for name in ("sample", "sample_trace"):
             if hasattr(model, name):
-                found[name] = draw(model, name)
+                results[name] = draw(model, name)
                 if (given := classes(model, name)) is not None:
-                    found[f"{name} of class 1"] = given
-    return {name: exactly(value) for name, value in found.items()}
+                    results[f"{name} of class 1"] = given
+    return {name: exactly(value) for name, value in results.items()}
 
 
 def draw(model: Any, name: str, **given: Any) -> torch.Tensor:

@@ -386,8 +386,8 @@ def test_a_bad_edit_on_the_page_is_one_sentence(edits: str) -> None:
 
 def test_what_the_scenes_say(karate: tuple[GCN, Any]) -> None:
     model, data = karate
-    found = scenes(opened())
-    wrong = found["Removed edge"].values
+    result = scenes(opened())
+    wrong = result["Removed edge"].values
     edges = editing.edit(data.edge_index, 34, wrong["edits"]).edge_index
     before, after = (int(lens.predict(model, data.x, e)[2].argmax()) for e in (data.edge_index, edges))
     assert before != int(data.y[2]) == after

@@ -152,30 +152,30 @@ def fork(args: list[str], runs: Path, temporary: Path, kill: Kill, report: Path 
 def outcome(runs: Path) -> dict[str, Any]:
     """Everything of a finished run that must not depend on how it got there."""
     run = next(path.parent for path in sorted(runs.glob("*/*/card.json")))
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for path in sorted(run.rglob("*")):
         name = str(path.relative_to(run))
         if path.name == "card.json":
             card = json.loads(path.read_text())
-            found[name] = {k: v for k, v in card.items() if k not in ("date", "minutes")}
+            results[name] = {k: v for k, v in card.items() if k not in ("date", "minutes")}
         elif path.name == "metrics.csv":
             with open(path, newline="") as file:
-                found[name] = [
+                results[name] = [
                     {k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)
                 ]
         elif path.name == "model.safetensors":
-            found[name] = path.read_bytes()
+            results[name] = path.read_bytes()
         elif path.name in ("last.ckpt", "best.ckpt"):
             checkpoint = read_checkpoint(path)
-            found[name] = [
+            results[name] = [
                 checkpoint[k] for k in ("epoch", "state_dict", "optimizer_states", "lr_schedulers")
             ]
-    return found
+    return results
 
 
-def differences(whole: dict[str, Any], found: dict[str, Any]) -> list[str]:
+def differences(whole: dict[str, Any], result: dict[str, Any]) -> list[str]:
     """The names of the files that differ."""
-    return [name for name in {**whole, **found} if not same(whole.get(name), found.get(name))]
+    return [name for name in {**whole, **result} if not same(whole.get(name), result.get(name))]
 
 
 def same(a: Any, b: Any) -> bool:

@@ -239,16 +239,16 @@ def test_a_run_has_no_card_while_it_goes_on(trained: Path, monkeypatch: pytest.M
 def test_a_row_of_an_epoch_that_was_not_saved_is_written_anew(trained: Path) -> None:
     with open(trained / "metrics.csv", "a") as file:
         file.write("1,4,0,0,0,0\r\n")
-    seen = []
+    results = []
 
     class Look(callbacks.StopOnNaN):
         def on_train_batch_end(self, *args: Any) -> None:
-            seen.append(len(rows(trained)))
+            results.append(len(rows(trained)))
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cli, "StopOnNaN", Look)
         assert main([*RESUME, "--trainer.max_epochs=2"]) == 0
-    assert set(seen) == {1} and len(rows(trained)) == 2
+    assert set(results) == {1} and len(rows(trained)) == 2
 
 
 def test_a_run_is_locked_while_it_runs(trained: Path, capsys: Any) -> None:
@@ -265,17 +265,17 @@ def test_a_run_is_locked_while_it_runs(trained: Path, capsys: Any) -> None:
 def test_the_lock_is_held_from_the_first_to_the_last_epoch(
     own_runs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, finish = [], cli.LabCLI.finish
+    result, finish = [], cli.LabCLI.finish
 
     def locked(run: cli.LabCLI) -> None:
         with pytest.raises(filelock.Timeout):
             filelock.FileLock(run.run_folder / "lock").acquire(timeout=0)
-        seen.append(run.folder.name)
+        result.append(run.folder.name)
         finish(run)
 
     monkeypatch.setattr(cli.LabCLI, "finish", locked)
     assert main(["fit", "made-digits", *SMALL, "--seeds=2"]) == 0
-    assert seen == ["seed-0", "seed-1"]
+    assert result == ["seed-0", "seed-1"]
 
 
 # --- Several seeds -----------------------------------------------------------------------------------

@@ -102,11 +102,11 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("size gmm --path series.csv --missing x", "missing is 'x'"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_one_sentence(line: str, said: str, own_runs: Path, capsys) -> None:
+def test_what_does_not_fit_is_one_sentence(line: str, text: str, own_runs: Path, capsys) -> None:
     command, *words = shlex.split(line)
     assert main([command, *words, *(TINY if command == "fit" else [])]) == 2
     complained = complaint(capsys)
-    assert said in complained
+    assert text in complained
     assert not [word for word in PARSERS_WORDS if word in complained]
     assert not complained.endswith("..")
     advised = set(re.findall(r"--(\w+)\.", complained)) - set(re.findall(r"--(\w+)\.", line))
@@ -149,8 +149,8 @@ def test_a_training_that_does_not_fit_is_not_killed(monkeypatch: pytest.MonkeyPa
 def test_a_batch_that_is_cut_is_said_once(own_runs: Path, capsys) -> None:
     line = [*SMALL[:2], "--trainer.accelerator=cpu", "--data.batch_size=1000000000", "--seeds=2"]
     assert main(["fit", "made-digits", *line]) == 0
-    said = capsys.readouterr().out
-    assert said.count("batch_size is 1,000,000,000: a batch is all 1,297 examples of an epoch.") == 1
+    text = capsys.readouterr().out
+    assert text.count("batch_size is 1,000,000,000: a batch is all 1,297 examples of an epoch.") == 1
     assert main(["fit", "bengio-verbs", "--trainer.fast_dev_run=1"]) == 0
     assert "batch_size" not in capsys.readouterr().out  # the default is as many as there are
 

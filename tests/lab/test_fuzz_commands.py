@@ -85,17 +85,17 @@ Options = list[tuple[str, Any]]  # names, and the types of their values; None is
 @cache
 def options_of(name: str) -> Options:
     """The options that a training of an experiment takes, by the signatures of its classes."""
-    experiment, found = find(name), dict[str, Any]()
+    experiment, result = find(name), dict[str, Any]()
     for part, kind, named in (
         ("model", Module, experiment.module),
         ("data", DataModule, experiment.datamodule),
     ):
         cls = untrusted.find_class(named, kind, part, name, untrusted.OURS)
         makers = [vars(c)["__init__"] for c in cls.__mro__ if issubclass(c, kind) and "__init__" in vars(c)]
-        found |= {f"--{part}.{k}": hint for maker in makers for k, hint in get_type_hints(maker).items()}
-    found |= {f"--trainer.{k}": hint for k, hint in get_type_hints(L.Trainer.__init__).items()}
-    found |= dict.fromkeys(f"--{own}" for own in OWN)
-    return [(option, hint) for option, hint in found.items() if option.rpartition(".")[2] not in LEFT_OUT]
+        result |= {f"--{part}.{k}": hint for maker in makers for k, hint in get_type_hints(maker).items()}
+    result |= {f"--trainer.{k}": hint for k, hint in get_type_hints(L.Trainer.__init__).items()}
+    result |= dict.fromkeys(f"--{own}" for own in OWN)
+    return [(option, hint) for option, hint in result.items() if option.rpartition(".")[2] not in LEFT_OUT]
 
 
 @cache
@@ -255,18 +255,18 @@ def judged(line: list[str], place: Path) -> None:
     before = inside(place / "here")
     code, out, errors = ended(line, place)
     assert code in (0, 2), code
-    said = [text for text in errors.splitlines() if text.startswith("lab: ")]
-    assert len(said) == (code == 2), errors
+    texts = [text for text in errors.splitlines() if text.startswith("lab: ")]
+    assert len(texts) == (code == 2), errors
     typed = " ".join(line)
-    for sentence in said:
+    for sentence in texts:
         assert 12 < len(sentence) < 700 and sentence == " ".join(sentence.split()), sentence
         assert not [word for word in WORDS if word in sentence and word not in typed], sentence
         assert not sentence.endswith(("..", ": ", ":.")), sentence
     assert "Traceback" not in out + errors
-    made = inside(place / "here") - before
-    for path in made:
+    result = inside(place / "here") - before
+    for path in result:
         shutil.rmtree(path) if path.is_dir() else path.unlink()
-    assert len(made) <= (line[:1] == ["sample"]), made
+    assert len(result) <= (line[:1] == ["sample"]), result
     assert not inside(place / "home") and not inside(place / "tmp"), "written elsewhere"
     assert not [path for path in (place / "data").rglob("*") if path.is_file() and path.stat().st_size]
 

@@ -73,10 +73,10 @@ def untrained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """A training or test that begins is accepted; no file is made but what `sample` draws."""
 
     def begin(trainer: L.Trainer, *, model: Module, **kwargs: Any) -> None:
-        made: Any = model.configure_optimizers()
+        result: Any = model.configure_optimizers()
         for parameter in model.parameters():
             parameter.grad = torch.zeros_like(parameter)
-        (made["optimizer"] if isinstance(made, dict) else made).step()
+        (result["optimizer"] if isinstance(result, dict) else result).step()
         assert trainer.limit_train_batches > 0 and trainer.limit_val_batches > 0
         assert trainer.max_epochs in (None, -1) or trainer.max_epochs >= 1  # None is Lightning's own number
         raise Accepted
@@ -103,10 +103,10 @@ def judged(line: list[str], runs: Path) -> None:
     except SystemExit as leaving:  # --help
         assert not leaving.code
         return
-    said = [text for text in errors.getvalue().splitlines() if text.startswith("lab: ")]
+    texts = [text for text in errors.getvalue().splitlines() if text.startswith("lab: ")]
     assert code in (0, 2), code
-    assert len(said) == (code == 2), errors.getvalue()
-    assert all(5 < len(text) < 700 and "Traceback" not in text for text in said)
+    assert len(texts) == (code == 2), errors.getvalue()
+    assert all(5 < len(text) < 700 and "Traceback" not in text for text in texts)
     assert not list(runs.rglob("card.json"))
 
 

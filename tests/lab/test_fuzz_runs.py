@@ -93,8 +93,8 @@ def shown(bad: runs.Run) -> None:
     """What pages and the list say of it."""
     commands.list_(["--json"])
     for page, link in (("train", {"run": bad.name}), ("train", {}), ("models", {"model": bad.name})):
-        seen = run_page(page, **link)
-        assert not seen.exception and not seen.error, [*seen.exception, *seen.error]
+        result = run_page(page, **link)
+        assert not result.exception and not result.error, [*result.exception, *result.error]
 
 
 @given(draw=st.data())

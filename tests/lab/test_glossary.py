@@ -14,8 +14,8 @@ ROOMS = {address(file): room for file in sorted(PAGES.glob("*/*/room.py")) if (r
 
 
 def test_the_longest_symbol_is_found_and_marks_stay_with_their_letter() -> None:
-    said = glossary.symbols(r"\sqrt{\bar\alpha_t}\,x_0 + \hat\epsilon - \alpha_{3} x_{950}", "diffusion", {})
-    assert list(said) == [r"\bar{\alpha}_t", "x_0", r"\hat{\epsilon}", r"\alpha", "x"]
+    text = glossary.symbols(r"\sqrt{\bar\alpha_t}\,x_0 + \hat\epsilon - \alpha_{3} x_{950}", "diffusion", {})
+    assert list(text) == [r"\bar{\alpha}_t", "x_0", r"\hat{\epsilon}", r"\alpha", "x"]
 
 
 def test_layout_and_text_are_no_symbols_and_what_is_strange_is_told() -> None:

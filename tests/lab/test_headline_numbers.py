@@ -98,8 +98,8 @@ def test_precision_of_dcgan_by_the_mean_of_its_draws(real_data: Any) -> None:
     """Said: precision 0.726 ± 0.008 and recall 0.848 ± 0.008 of four draws of 5,000."""
     real_data("MNIST")
     _, row = games.judged(generators=[("dcgan-mnist", {})])
-    said = re.findall(r"(0\.\d+) ± (0\.\d+)", row.note)
-    (precision, spread), (recall, spread_of_recall) = [tuple(map(float, pair)) for pair in said]
+    text = re.findall(r"(0\.\d+) ± (0\.\d+)", row.note)
+    (precision, spread), (recall, spread_of_recall) = [tuple(map(float, pair)) for pair in text]
     assert row.ours == pytest.approx(precision, abs=1e-3)
     assert abs(precision - 0.726) < 0.012 and 0 < spread < 0.02  # three errors of the mean
     assert abs(recall - 0.848) < 0.012 and 0 < spread_of_recall < 0.02

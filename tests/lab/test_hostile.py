@@ -177,9 +177,9 @@ def test_nothing_of_the_numbers_is_read_before_the_header_fits(saved: Path) -> N
     ids=range(7),
 )
 @pytest.mark.usefixtures("little_memory")
-def test_a_card_that_no_run_wrote_is_refused(saved: Path, text: str, said: str) -> None:
+def test_a_card_that_no_run_wrote_is_refused(saved: Path, text: str, texts: str) -> None:
     (saved / "card.json").write_text(text)
-    assert said in refusal(saved)
+    assert texts in refusal(saved)
 
 
 BOMB = "a0: &a0 [x,x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1},*a{i - 1}]\n" for i in range(1, 40))
@@ -202,10 +202,10 @@ BOMB = "a0: &a0 [x,x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1},*a{i - 1}]\n" for i 
     ids=range(10),
 )
 @pytest.mark.usefixtures("little_memory")
-def test_a_yaml_that_nobody_writes_is_refused(tmp_path: Path, text: str, said: str) -> None:
+def test_a_yaml_that_nobody_writes_is_refused(tmp_path: Path, text: str, texts: str) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(text)
-    with pytest.raises(UserError, match=said):
+    with pytest.raises(UserError, match=texts):
         experiments.find(str(path))
     assert not Path("owned").exists()
 
@@ -235,10 +235,10 @@ def test_the_bound_counts_what_is_taken() -> None:
         ("--nothing", "--nothing"),
     ],
 )
-def test_a_parameter_that_sets_nothing_is_refused(options: str, said: str, capsys, tmp_path: Path) -> None:
+def test_a_parameter_that_sets_nothing_is_refused(options: str, text: str, capsys, tmp_path: Path) -> None:
     out = tmp_path / "drawn.png"
     assert main(["sample", "made-digits", *options.split(), "--out", str(out)]) == 2
-    assert said in complaint(capsys)
+    assert text in complaint(capsys)
     assert not out.exists()
 
 
@@ -291,9 +291,9 @@ def test_a_constructor_names_the_argument_that_is_out_of_range(module: str) -> N
         ("made-digits", "--model.init_args.hidden=[100000000000]", "MiB"),
     ],
 )
-def test_bad_arguments_on_the_command_line(experiment: str, option: str, said: str, capsys) -> None:
+def test_bad_arguments_on_the_command_line(experiment: str, option: str, text: str, capsys) -> None:
     assert main(["fit", experiment, option]) == 2
-    assert said in complaint(capsys)
+    assert text in complaint(capsys)
 
 
 @pytest.mark.parametrize("command", ["validate", "predict"])

@@ -35,14 +35,14 @@ def shapes(readings: Readings) -> dict[str, str]:
 
 def test_a_machine_has_at_most_six_parts_with_words_and_pages_that_exist() -> None:
     pages = {page.url for page in ui.pages()}
-    for made in MACHINES.values():
-        assert 2 <= len(made.parts) <= 6
-        assert len({part.name for part in made.parts.values()}) == len(made.parts)
-        assert len(made.arrows(made.parts)) == len(made.parts) - 1
-        assert made.back <= set(made.parts)
-        for part in made.parts.values():
+    for result in MACHINES.values():
+        assert 2 <= len(result.parts) <= 6
+        assert len({part.name for part in result.parts.values()}) == len(result.parts)
+        assert len(result.arrows(result.parts)) == len(result.parts) - 1
+        assert result.back <= set(result.parts)
+        for part in result.parts.values():
             assert 0 < len(part.name) <= 12 and part.says.endswith(".") and 20 < len(part.says) <= 110
-            assert part.page in pages, f"{made.title}: {part.name} leads to {part.page}, which is no page"
+            assert part.page in pages, f"{result.title}: {part.name} leads to {part.page}, which is no page"
 
 
 def test_the_machines_of_rooms_are_among_them() -> None:
@@ -51,8 +51,8 @@ def test_the_machines_of_rooms_are_among_them() -> None:
 
 
 def test_declarations_need_no_framework() -> None:
-    said = "import sys, lab.machines; print(*sorted({'torch', 'streamlit', 'plotly'} & set(sys.modules)))"
-    assert subprocess.check_output([sys.executable, "-c", said], text=True).strip() == ""
+    text = "import sys, lab.machines; print(*sorted({'torch', 'streamlit', 'plotly'} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", text], text=True).strip() == ""
 
 
 def test_an_arrow_leads_past_a_part_that_a_model_lacks() -> None:
@@ -111,13 +111,13 @@ PAIRS: dict[str, tuple[Callable[[], Module], Callable[[], Module], dict[str, tup
 
 @pytest.mark.parametrize("which", MACHINES)
 def test_a_model_of_other_sizes_gives_another_strip(which: str) -> None:
-    *made, wanted = PAIRS[which]
-    for number, make in enumerate(made):
+    *result, wanted = PAIRS[which]
+    for number, make in enumerate(result):
         model = make()
         assert machine.machine_of(model) == which
         assert machine.sample_of(model) in (None, *MACHINES[which].parts)
-        said = shapes(machine.read(model))
-        assert {part: said[part] for part in wanted} == {part: both[number] for part, both in wanted.items()}
+        text = shapes(machine.read(model))
+        assert {part: text[part] for part in wanted} == {part: both[number] for part, both in wanted.items()}
 
 
 def test_sizes_come_from_the_network_that_runs_and_not_from_its_settings() -> None:
@@ -149,9 +149,9 @@ def check_or_none(model: Any) -> None:
     if which is None:
         assert not any(isinstance(module, nn.Linear | nn.Conv2d) for module in model.modules())
         return
-    found = machine.read(model)
-    assert set(found) <= set(MACHINES[which].parts) and len(found) >= 3
-    for reading in found.values():
+    result = machine.read(model)
+    assert set(result) <= set(MACHINES[which].parts) and len(result) >= 3
+    for reading in result.values():
         assert 0 < len(reading.shape) <= LONGEST, reading
 
 

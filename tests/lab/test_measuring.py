@@ -76,21 +76,21 @@ def test_code_and_weights_say_what_the_card_says(name: str, real_data: Any) -> N
     model, data = weights.load(ZOO / name), data_by(settings(name))
     seed = find(name).config.get("seed_everything", 0)
     if "slice" not in card or card.get("measured", {}).get("seconds", QUICK) < QUICK:
-        found = measuring.evaluate(model, data, seed)
-        said = {k: v for k, v in own(card)["metrics"].items() if k.startswith("test/")}
+        result = measuring.evaluate(model, data, seed)
+        texts = {k: v for k, v in own(card)["metrics"].items() if k.startswith("test/")}
     else:
-        said = dict(card["slice"])
-        found = measuring.evaluate_slice(model, data, said.pop("size"), seed)
-    assert found == pytest.approx(said, rel=1e-4, abs=1e-6)
+        texts = dict(card["slice"])
+        result = measuring.evaluate_slice(model, data, texts.pop("size"), seed)
+    assert result == pytest.approx(texts, rel=1e-4, abs=1e-6)
 
 
 def test_judges_of_a_game_differ_by_the_draw_and_repeat() -> None:
-    model, data, found = weights.load("gan-ring"), data_by(settings("gan-ring")), []
+    model, data, result = weights.load("gan-ring"), data_by(settings("gan-ring")), []
     for draw in (0, 1, 0):
         model.draw = draw
-        found.append(measuring.evaluate_slice(model, data, 32))
-    assert found[0] == found[2]
-    assert all(found[0][key] != found[1][key] for key in ("test/w1", "test/kl", "test/g"))
+        result.append(measuring.evaluate_slice(model, data, 32))
+    assert result[0] == result[2]
+    assert all(result[0][key] != result[1][key] for key in ("test/w1", "test/kl", "test/g"))
 
 
 def test_the_standard_error_of_a_mean() -> None:
@@ -109,25 +109,25 @@ def test_the_closing_test_draws_alike_however_training_left_the_generator(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And in bfloat16 training measures in float32."""
-    found = []
+    results = []
     (recipe := tmp_path / "recipe.yaml").write_text(DRAWN)
-    seen: list[torch.dtype] = []
+    result: list[torch.dtype] = []
     real = cli.LabCLI.finish
 
     def finish(self: cli.LabCLI) -> None:
-        torch.manual_seed(len(found))  # as a kill would leave it
-        self.model.encoder.register_forward_hook(lambda _, __, out: seen.append(out.dtype))  # type: ignore
+        torch.manual_seed(len(results))  # as a kill would leave it
+        self.model.encoder.register_forward_hook(lambda _, __, out: result.append(out.dtype))  # type: ignore
         real(self)
 
     monkeypatch.setattr(cli.LabCLI, "finish", finish)
     for _ in range(2):
-        monkeypatch.setenv("LECTERN_RUNS", str(tmp_path / f"runs{len(found)}"))
+        monkeypatch.setenv("LECTERN_RUNS", str(tmp_path / f"runs{len(results)}"))
         options = ["--trainer.accelerator=cpu", "--trainer.precision=bf16-mixed"]
         assert main(["fit", str(recipe), *options]) == 0
-        card = json.loads(next((tmp_path / f"runs{len(found)}").rglob("card.json")).read_text())
-        found.append((card["metrics"], card["error"]))
-    assert found[0] == found[1] and "test/elbo" in found[0][1]
-    assert set(seen) == {torch.float32}
+        card = json.loads(next((tmp_path / f"runs{len(results)}").rglob("card.json")).read_text())
+        results.append((card["metrics"], card["error"]))
+    assert results[0] == results[1] and "test/elbo" in results[0][1]
+    assert set(result) == {torch.float32}
 
 
 AVERAGED = """

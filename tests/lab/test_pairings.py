@@ -59,9 +59,9 @@ def outcome(name: str, data: str, path: Path) -> str | None:
             code = main(["fit", str(path), "--trainer.fast_dev_run=1", "--trainer.accelerator=cpu"])
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    said = [line for line in errors.getvalue().splitlines() if line.startswith("lab: ")]
-    assert (code, len(said)) in ((0, 0), (2, 1)), said
-    return said[0] if said else None
+    texts = [line for line in errors.getvalue().splitlines() if line.startswith("lab: ")]
+    assert (code, len(texts)) in ((0, 0), (2, 1)), texts
+    return texts[0] if texts else None
 
 
 @pytest.mark.parametrize(
@@ -76,17 +76,17 @@ def outcome(name: str, data: str, path: Path) -> str | None:
     ids=["sample", *(name.rpartition(".")[2] for name in MEMBERS)],
 )
 def test_a_model_trains_on_data_or_says_why_not(pairs: list[tuple[str, str]], tmp_path: Path) -> None:
-    found = {pair: outcome(*pair, tmp_path / "own.yaml") for pair in pairs}
+    results = {pair: outcome(*pair, tmp_path / "own.yaml") for pair in pairs}
     wrong = {
-        pair: said
-        for pair, said in found.items()
-        if said and (not said.startswith("lab: ") or PYTHONS_WORDS.search(said) or said[-1] != ".")
+        pair: text
+        for pair, text in results.items()
+        if text and (not text.startswith("lab: ") or PYTHONS_WORDS.search(text) or text[-1] != ".")
     }
-    assert not wrong, "\n".join(f"{name} on {data}: {said}" for (name, data), said in wrong.items())
-    ran = sum(said is None for said in found.values())
-    print(f"{ran} of {len(found)} pairs train")
+    assert not wrong, "\n".join(f"{name} on {data}: {text}" for (name, data), text in wrong.items())
+    ran = sum(text is None for text in results.values())
+    print(f"{ran} of {len(results)} pairs train")
     # what all of its data are too long, or another kind of example, for, trains on none
-    assert ran < len(found) and (ran or pairs is not SAMPLE)
+    assert ran < len(results) and (ran or pairs is not SAMPLE)
 
 
 def test_a_sentence_names_the_model_the_data_and_what_they_lack(tmp_path: Path) -> None:

@@ -34,8 +34,8 @@ def test_a_preset_builds_and_takes_a_step(preset: str, names: list[str], capsys)
         except Exception as error:
             died[name] = f"{type(error).__name__}: {error}"
         else:
-            if code and "Counting has no gradients" not in (said := complaint(capsys)):
-                died[name] = said
+            if code and "Counting has no gradients" not in (text := complaint(capsys)):
+                died[name] = text
         capsys.readouterr()
     assert not died, died
 

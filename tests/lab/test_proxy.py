@@ -92,13 +92,13 @@ def test_a_pool_writes_down_who_belongs_to_it(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv("LECTERN_RUNS", str(tmp_path))
     monkeypatch.setattr(proxy.shutil, "which", lambda *_, **__: "/bin/true")
     monkeypatch.setattr(proxy.subprocess, "Popen", lambda *_, **__: Mock(pid=os.getpid()))
-    made = proxy.ServerPool(2, "localhost", proxy.free_ports(1)[0], [])
+    result = proxy.ServerPool(2, "localhost", proxy.free_ports(1)[0], [])
     for number in (0, 1):
-        made.start(number)
-    known = json.loads((made.folder / proxy.PIDS_FILE).read_text())
+        result.start(number)
+    known = json.loads((result.folder / proxy.PIDS_FILE).read_text())
     assert known["others"] == [known["parent"]] * 2 == [[*proxy.process_stamp(os.getpid())]] * 2
-    made.stop()
-    assert not (made.folder / proxy.PIDS_FILE).exists()
+    result.stop()
+    assert not (result.folder / proxy.PIDS_FILE).exists()
 
 
 STUB = """
@@ -114,12 +114,12 @@ commands.app([])
 
 
 @pytest.mark.parametrize(("own", "told"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
-def test_threads_that_wait_sleep(own: str | None, told: str) -> None:
+def test_threads_that_wait_sleep(own: str | None, text: str) -> None:
     """Said before torch is loaded, or it is not heard; a word of the reader's own stays."""
     env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     env |= {"OMP_WAIT_POLICY": own} if own else {}
     done = subprocess.run([sys.executable, "-c", STUB], env=env, capture_output=True, text=True, check=True)
-    assert done.stdout.split()[-2:] == [told, "False"]
+    assert done.stdout.split()[-2:] == [text, "False"]
 
 
 @pytest.mark.parametrize("count", ["0", "-1", "65", "two"])
@@ -261,9 +261,9 @@ def test_newcomers_take_turns_and_readers_stay(two: tuple[str, subprocess.Popen[
 @pytest.mark.heavy
 def test_what_all_share_holds_in_each(two: tuple[str, subprocess.Popen[bytes], Path]) -> None:
     address = two[0]
-    told = json.loads(ask(f"{address}/lectern/short", "0", b"/models?x=1")[0])
+    result = json.loads(ask(f"{address}/lectern/short", "0", b"/models?x=1")[0])
     for cookie in "01":
-        assert b"streamlit" in ask(f"{address}/l/{told['id']}", cookie)[0].lower()  # led on to the page
+        assert b"streamlit" in ask(f"{address}/l/{result['id']}", cookie)[0].lower()  # led on to the page
     for at in "12":  # the lecturer's process is told, and the students' know it
         turn = json.dumps({"secret": "s" * 32, "link": f"/models?x={at}"}).encode()
         lecture = json.loads(ask(f"{address}/lectern/follow", "0", turn)[0])["id"]

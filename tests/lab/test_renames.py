@@ -48,16 +48,16 @@ def test_tensors_of_a_base_class_are_renamed_too():
 def test_a_run_that_names_classes_by_former_paths_is_the_same_run(
     own_runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = "modules.autoregressive.made.MADE"
-    monkeypatch.setitem(renames.CLASSES, f"{made}Former", made)
+    text = "modules.autoregressive.made.MADE"
+    monkeypatch.setitem(renames.CLASSES, f"{text}Former", text)
     assert main(["fit", "made-digits", *SMALL, "--trainer.callbacks+=lab.training.StopOnNaN"]) == 0
     (config,) = own_runs.glob("made-digits/*/config.yaml")
     written = config.read_text()
     assert "lab.training.callbacks.StopOnNaN" in written
     former = written.replace("lab.training.callbacks.", "lab.training.").replace(
-        f"{made}\n", f"{made}Former\n"
+        f"{text}\n", f"{text}Former\n"
     )
-    assert f"{made}Former" in former
+    assert f"{text}Former" in former
     config.write_text(former)
     capsys.readouterr()
     assert main(["fit", "made-digits", "--ckpt_path=last"]) == 0

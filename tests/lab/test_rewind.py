@@ -146,20 +146,20 @@ def test_wound_back_and_gone_on_it_is_as_if_it_had_never_left(recipe: rewind.Rec
 
 def test_readers_share_what_one_of_them_has_trained() -> None:
     CALLS.clear()
-    store, ready, found = Store(), threading.Barrier(4), []
+    store, ready, result = Store(), threading.Barrier(4), []
 
     def reader() -> None:
         ready.wait()
         run = store.run(Recipe(seed=7), PLAIN)
         run.advance(6, 1e9)
-        found.append(run.frames())
+        result.append(run.frames())
 
     threads = [threading.Thread(target=reader) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(CALLS) == 6 * 3 and all(same(one, found[0]) for one in found)
+    assert len(CALLS) == 6 * 3 and all(same(one, result[0]) for one in result)
     store.run(Recipe(seed=7), PLAIN).advance(6, 1e9)
     assert len(CALLS) == 18
 

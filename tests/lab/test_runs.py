@@ -159,11 +159,11 @@ def test_runs_wait_for_a_slot_in_turn(own_runs: Path, one_slot) -> None:
     first, second, third = (runs.start("made-digits", {"seed": seed}) for seed in (1, 2, 3))
     assert runs.queue() == [first, second, third]
     assert [run.state for run in (first, second, third)] == ["queued"] * 3
-    seen = subprocess.run(  # another process sees the same
+    result = subprocess.run(  # another process sees the same
         [sys.executable, "-c", "from lab import runs; print([r.name for r in runs.queue()])"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert seen.stdout.strip() == str([first.name, second.name, third.name])
+    assert result.stdout.strip() == str([first.name, second.name, third.name])
     runs.stop(second)  # one that waits leaves the queue
     assert runs.queue() == [first, third] and runs.Run(second.folder).state == "stopped"
     one_slot.close()

@@ -21,9 +21,9 @@ from lab.__main__ import main
 )
 def test_knobs_reach_the_model(name: str, knobs: str, tmp_path: Path) -> None:
     files = [tmp_path / f"{i}.png" for i in range(3)]
-    for file, said in zip(files, (knobs, knobs, ""), strict=True):
-        steps = "--steps 3" if "ddpm" in name and not said else ""
-        assert main(["sample", name, "-n", "3", "--out", str(file), *said.split(), *steps.split()]) == 0
+    for file, text in zip(files, (knobs, knobs, ""), strict=True):
+        steps = "--steps 3" if "ddpm" in name and not text else ""
+        assert main(["sample", name, "-n", "3", "--out", str(file), *text.split(), *steps.split()]) == 0
     assert files[0].read_bytes() == files[1].read_bytes() != files[2].read_bytes()
 
 
@@ -41,10 +41,10 @@ def test_knobs_reach_the_model(name: str, knobs: str, tmp_path: Path) -> None:
         ("dcgan-digits --given 1", "Its parameters: truncation."),
     ],
 )
-def test_what_is_refused(args: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused(args: str, text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["sample", *args.split(), "-n", "2", "--out", str(tmp_path / "x.png")]) == 2
     complaint = capsys.readouterr().err
-    assert said in complaint and "Traceback" not in complaint and not (tmp_path / "x.png").exists()
+    assert text in complaint and "Traceback" not in complaint and not (tmp_path / "x.png").exists()
 
 
 def test_truncated_samples_are_more_alike_and_of_the_class_asked_for() -> None:

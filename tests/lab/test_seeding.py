@@ -91,13 +91,13 @@ def wrong(path: Path, text: str) -> Iterator[str]:
 
 
 def test_nothing_sets_or_uses_a_global_generator() -> None:
-    found = [
+    results = [
         line
         for path in SOURCES
         if not path.relative_to(ROOT).as_posix().startswith(OWNERS)
         for line in wrong(path, path.read_text(encoding="utf-8"))
     ]
-    assert not found, "\n".join(found)
+    assert not results, "\n".join(results)
 
 
 @pytest.mark.parametrize(

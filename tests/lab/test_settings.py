@@ -70,9 +70,9 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 @pytest.mark.usefixtures("untrained")
-def test_a_setting_out_of_range_is_refused(option: str, said: str, own_runs: Path, capsys) -> None:
+def test_a_setting_out_of_range_is_refused(option: str, text: str, own_runs: Path, capsys) -> None:
     assert main(["fit", "made-digits", option]) == 2
-    assert said in complaint(capsys)
+    assert text in complaint(capsys)
     assert not list(own_runs.rglob("*.*"))
 
 
@@ -98,14 +98,14 @@ def test_a_rate_of_a_thousand_million_ends_by_its_loss(own_runs: Path, capsys) -
 
 
 def test_the_parser_is_made_once_and_forgets_what_it_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[L.LightningModule] = []
-    stub = functools.wraps(L.Trainer.fit)(lambda trainer, *, model, **kwargs: made.append(model))
+    lightning_modules: list[L.LightningModule] = []
+    stub = functools.wraps(L.Trainer.fit)(lambda trainer, *, model, **kwargs: lightning_modules.append(model))
     monkeypatch.setattr(L.Trainer, "fit", stub)
     line = ["fit", "made-digits", "--trainer.fast_dev_run=true"]
     assert main([*line, "--model.init_args.hidden=[3]", f"{OPTIMIZER}.lr=0.5"]) == 0
     parsers = dict(cli.PARSERS)
     assert main(line) == 0
     assert parsers == cli.PARSERS
-    assert [model.hparams["hidden"] for model in made] == [[3], [500]]  # type: ignore[attr-defined]
-    rates = [model.optimizer(model.parameters()).defaults["lr"] for model in made]  # type: ignore[attr-defined, operator]
+    assert [model.hparams["hidden"] for model in lightning_modules] == [[3], [500]]  # type: ignore[attr-defined]
+    rates = [model.optimizer(model.parameters()).defaults["lr"] for model in lightning_modules]  # type: ignore[attr-defined, operator]
     assert rates == [0.5, 0.005]

@@ -51,5 +51,5 @@ def test_grey_digits_of_mnist(real_data: Callable[[str], Path]) -> None:
     data = MNIST()
     data.setup("fit")
     x, y = data.val_set[torch.arange(20)]
-    found, labels = stock.grey(28, 20, mnist=stock.has_mnist())
-    assert torch.equal(found, x[:, 0]) and torch.equal(labels, y)
+    result, labels = stock.grey(28, 20, mnist=stock.has_mnist())
+    assert torch.equal(result, x[:, 0]) and torch.equal(labels, y)

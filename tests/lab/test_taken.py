@@ -25,8 +25,8 @@ class Own(GaussianMixture):
 @pytest.mark.parametrize("command", ["test", "validate", "predict"])
 def test_what_ships_is_taken_where_nothing_was_trained(command: str, capsys) -> None:
     assert main([command, "made-digits"]) == 0
-    said = capsys.readouterr().out
-    assert "made-digits (shipped). Data: Digits, binarize threshold." in said
+    text = capsys.readouterr().out
+    assert "made-digits (shipped). Data: Digits, binarize threshold." in text
 
 
 def test_ones_own_run_is_taken_first_with_its_settings(trained: Path, capsys) -> None:
@@ -34,8 +34,8 @@ def test_ones_own_run_is_taken_first_with_its_settings(trained: Path, capsys) ->
     capsys.readouterr()
     for line in (["test", "made-digits"], ["sample", "made-digits", "-n", "2", "--out", f"{trained}/x.png"]):
         assert main(line) == 0
-        said = "".join(capsys.readouterr())
-        assert f"Weights: {trained}. Data: Digits" in said
+        text = "".join(capsys.readouterr())
+        assert f"Weights: {trained}. Data: Digits" in text
     assert main(["test", "made-digits", "--model.hidden=[9]"]) == 2
     assert "does not match" in complaint(capsys)
 
@@ -81,16 +81,16 @@ def test_batches_are_overfitted(own_runs: Path, monkeypatch: pytest.MonkeyPatch)
     """The same two in each of three epochs."""
     from modules.autoregressive.made import MADE
 
-    seen: list[torch.Tensor] = []
+    results: list[torch.Tensor] = []
     step = MADE.training_step
     monkeypatch.setattr(
-        MADE, "training_step", lambda self, batch, i: seen.append(batch[0]) or step(self, batch, i)
+        MADE, "training_step", lambda self, batch, i: results.append(batch[0]) or step(self, batch, i)
     )
     line = [option for option in SMALL if "limit_train" not in option and "epochs" not in option]
     assert main(["fit", "made-digits", *line, "--trainer.overfit_batches=2", "--trainer.max_epochs=3"]) == 0
-    assert len(seen) == 6
-    assert all(torch.equal(a, b) for a, b in zip(seen, seen[2:] + seen[:2], strict=True))
-    assert not torch.equal(seen[0], seen[1])
+    assert len(results) == 6
+    assert all(torch.equal(a, b) for a, b in zip(results, results[2:] + results[:2], strict=True))
+    assert not torch.equal(results[0], results[1])
     assert not Digits.in_order
 
 

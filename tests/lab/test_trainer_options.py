@@ -18,11 +18,11 @@ Seen = Callable[[L.Trainer, Path, str], Any]  # of trainer, folder of the run an
 
 
 def holds(**attributes: Any) -> Seen:
-    return lambda trainer, folder, said: all(getattr(trainer, k) == v for k, v in attributes.items())
+    return lambda trainer, folder, text: all(getattr(trainer, k) == v for k, v in attributes.items())
 
 
 def epochs(number: int) -> Seen:
-    return lambda trainer, folder, said: len((folder / "metrics.csv").read_text().splitlines()) == number + 1
+    return lambda trainer, folder, text: len((folder / "metrics.csv").read_text().splitlines()) == number + 1
 
 
 # Of each option of the trainer another value, and by what one sees that it works, or what refuses it. Two
@@ -34,7 +34,7 @@ OPTIONS: dict[str, list[tuple[str, Seen | str]]] = {
     "num_nodes": [("1", holds(num_nodes=1)), ("0", "it must be at least 1")],
     "precision": [("64-true", lambda t, *_: t.model.dtype == torch.float64)],
     "logger": [("false", lambda t, *_: not t.loggers)],
-    "callbacks": [("RichModelSummary", lambda t, f, said: "Trainable params" in said)],
+    "callbacks": [("RichModelSummary", lambda t, f, text: "Trainable params" in text)],
     "fast_dev_run": [("1", lambda t, folder, _: t.global_step == 1 and not list(folder.rglob("*.*")))],
     "max_epochs": [("2", epochs(2)), ("0", "train at least 1")],
     "min_epochs": [("3", holds(min_epochs=3)), ("0", "at least 1")],
@@ -52,9 +52,9 @@ OPTIONS: dict[str, list[tuple[str, Seen | str]]] = {
     "log_every_n_steps": [("1", holds(log_every_n_steps=1)), ("-1", "at least 0")],
     "enable_checkpointing": [("true", lambda t, f, _: (f / "checkpoints" / "last.ckpt").is_file()),
                              ("false", "leave checkpointing enabled")],
-    "enable_progress_bar": [("true", lambda t, f, said: "Testing" in said),
-                            ("false", lambda t, f, said: "Testing" not in said)],
-    "enable_model_summary": [("true", lambda t, f, said: "Trainable params" in said)],
+    "enable_progress_bar": [("true", lambda t, f, text: "Testing" in text),
+                            ("false", lambda t, f, text: "Testing" not in text)],
+    "enable_model_summary": [("true", lambda t, f, text: "Trainable params" in text)],
     "accumulate_grad_batches": [("2", holds(global_step=1)), ("0", "at least 1")],
     "gradient_clip_val": [("0.5", holds(gradient_clip_val=0.5)), ("-1", "at least 0")],
     "gradient_clip_algorithm": [("norm", "set --trainer.gradient_clip_val too")],
@@ -63,7 +63,7 @@ OPTIONS: dict[str, list[tuple[str, Seen | str]]] = {
     "inference_mode": [("false", lambda t, *_: not t.test_loop.inference_mode)],
     "use_distributed_sampler": [("true", "leave it out, the data share"),
                                 ("false", epochs(1))],
-    "profiler": [("simple", lambda t, f, said: "run_training_epoch" in said)],
+    "profiler": [("simple", lambda t, f, text: "run_training_epoch" in text)],
     "detect_anomaly": [("true", holds(_detect_anomaly=True))],
     "barebones": [("true", "leave checkpointing enabled")],
     "plugins": [("DoublePrecision", lambda t, *_: t.model.dtype == torch.float64),
@@ -87,25 +87,25 @@ def test_every_option_has_a_row() -> None:
 
 @pytest.mark.parametrize(("name", "value", "said"), REFUSED, ids=[f"{n}={v}" for n, v, _ in REFUSED])
 def test_an_option_that_can_do_nothing_is_refused(
-    name: str, value: str, said: str, own_runs: Path, capsys
+    name: str, value: str, text: str, own_runs: Path, capsys
 ) -> None:
     assert main(["fit", "made-digits", *SMALL, f"--trainer.{name}={value}"]) == 2
-    assert said in complaint(capsys) and not list(own_runs.rglob("*.csv"))
+    assert text in complaint(capsys) and not list(own_runs.rglob("*.csv"))
 
 
 @pytest.mark.heavy
 @pytest.mark.parametrize(("name", "value", "seen"), WORKING, ids=[f"{n}={v}" for n, v, _ in WORKING])
 def test_an_option_does_what_it_says(name: str, value: str, seen: Seen, monkeypatch, capfd, caplog) -> None:
     fit = cli.LabCLI.fit
-    found: list[bool] = []
+    results: list[bool] = []
 
     def watched(run: cli.LabCLI, *args: Any, **kwargs: Any) -> None:
         fit(run, *args, **kwargs)
-        found.append(bool(seen(run.trainer, run.folder, "".join(capfd.readouterr()) + caplog.text)))
+        results.append(bool(seen(run.trainer, run.folder, "".join(capfd.readouterr()) + caplog.text)))
 
     monkeypatch.setattr(cli.LabCLI, "fit", watched)
     assert main(["fit", "made-digits", *SMALL, "--trainer.accelerator=cpu", f"--trainer.{name}={value}"]) == 0
-    assert found == [True]
+    assert results == [True]
 
 
 @pytest.mark.parametrize(
@@ -118,9 +118,9 @@ def test_an_option_does_what_it_says(name: str, value: str, seen: Seen, monkeypa
         ("validate made-digits --monitor=last", "leave --monitor out"),
     ],
 )
-def test_what_a_command_does_not_read_is_refused(line: str, said: str, capsys) -> None:
+def test_what_a_command_does_not_read_is_refused(line: str, text: str, capsys) -> None:
     assert main(line.split()) == 2
-    assert said in complaint(capsys)
+    assert text in complaint(capsys)
 
 
 def test_a_run_that_kept_the_sampler_of_others_goes_on(trained: Path, capsys) -> None:

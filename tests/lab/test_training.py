@@ -190,9 +190,9 @@ def test_a_dead_run_is_told_what_its_model_takes() -> None:
         )
         trainer.is_last_batch = True
         model: Any = SimpleNamespace(automatic_optimization=not by_hand)
-        with pytest.raises(UserError) as said:
+        with pytest.raises(UserError) as text:
             StopOnNaN().on_train_batch_end(trainer, model, {"loss": torch.tensor(torch.nan)}, batch, 0)
-        return str(said.value)
+        return str(text.value)
 
     assert "clip the gradient" in advised()
     assert "lower the learning rate." in advised(by_hand=True) and "clip" not in advised(by_hand=True)

@@ -35,12 +35,12 @@ def test_steps_are_those_of_a_plain_loop():
     optimizer = torch.optim.Adam([weight], lr=0.1)
     schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.9)
     with torch.no_grad():  # as a page may be
-        found = [
+        results = [
             (done, value, weight.detach().clone())
             for done, value in training_steps(loss, optimizer, 5, schedule, clip=0.5)
         ]
-    assert [done for done, *_ in found] == list(range(6))
-    for (_, value, reached), (then, was) in zip(found, expected, strict=True):
+    assert [done for done, *_ in results] == list(range(6))
+    for (_, value, reached), (then, was) in zip(results, expected, strict=True):
         assert value == then and torch.equal(reached, was)
 
 

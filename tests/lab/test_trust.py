@@ -72,7 +72,7 @@ def test_a_yaml_that_names_a_stranger_runs_nothing(slot: str, name: str, own_run
     value = {"class_path": name, "init_args": STRANGERS[name]}
     Path("own.yaml").write_text(yaml.safe_dump(recipe(slot, value)))
     assert main(["fit", "own.yaml"]) == 2
-    assert repr(name) in (said := complaint(capsys)) and "nothing was run" in said
+    assert repr(name) in (text := complaint(capsys)) and "nothing was run" in text
     assert not list(own_runs.rglob("*.*"))
 
 
@@ -174,11 +174,11 @@ def test_a_file_that_the_command_trusts_may_be_named(place: Path, own_runs: Path
         ("net.py", "1 / 0", "cannot be imported"),
     ],
 )
-def test_a_file_that_cannot_be_trusted(file: str, text: str | None, said: str, place: Path, capsys) -> None:
+def test_a_file_that_cannot_be_trusted(file: str, text: str | None, texts: str, place: Path, capsys) -> None:
     if text is not None:
         (place / file).write_text(text)
     assert main(["fit", "made-digits", f"--trust={file}"]) == 2
-    assert said in complaint(capsys)
+    assert texts in complaint(capsys)
 
 
 def test_what_is_named_safely_is_made() -> None:

@@ -31,14 +31,14 @@ LAST = len("3;0,25\n")
 
 def test_decimal_commas_in_every_box_of_points() -> None:
     for text in (LINES, LINES.replace(";", "\t"), LINES.replace(";", " "), "x;y\n" + LINES):
-        for x, said in (
+        for x, texts in (
             mixture.typed(text), flow_bench.read_points(text), curve.typed(text), kalman.typed(text, 2),
         ):  # fmt: skip
-            assert x.tolist() == POINTS and "decimal marks" in said
-        _, rows, said = tables.typed_table(text + text[-LAST:])
-        assert rows.tolist() == [*POINTS, POINTS[1]] and "decimal marks" in said
-    for x, said in (mixture.typed("1,5;2,5"), flow_bench.read_points("1,5;2,5")):
-        assert x.tolist() == [[1.5, 2.5]] and "1.5 and 2.5" in said
+            assert x.tolist() == POINTS and "decimal marks" in texts
+        _, rows, texts = tables.typed_table(text + text[-LAST:])
+        assert rows.tolist() == [*POINTS, POINTS[1]] and "decimal marks" in texts
+    for x, texts in (mixture.typed("1,5;2,5"), flow_bench.read_points("1,5;2,5")):
+        assert x.tolist() == [[1.5, 2.5]] and "1.5 and 2.5" in texts
 
 
 def test_points_with_a_point_stay_what_they_were() -> None:
@@ -49,10 +49,10 @@ def test_points_with_a_point_stay_what_they_were() -> None:
 
 def test_a_pasted_table_gives_its_first_two_columns_of_numbers() -> None:
     text = '"","eruptions","waiting"\n"1",3.6,79\n"2",1.8,54\n'
-    x, said = mixture.typed(text)
-    assert x.tolist() == [[3.6, 79], [1.8, 54]] and "row numbers" in said
-    x, said = mixture.typed("Tag;a;b;c\n1.1.2020;1,5;2;3\n2.1.2020;2,5;3;4\n")
-    assert x.tolist() == [[1.5, 2], [2.5, 3]] and "a and b" in said
+    x, texts = mixture.typed(text)
+    assert x.tolist() == [[3.6, 79], [1.8, 54]] and "row numbers" in texts
+    x, texts = mixture.typed("Tag;a;b;c\n1.1.2020;1,5;2;3\n2.1.2020;2,5;3;4\n")
+    assert x.tolist() == [[1.5, 2], [2.5, 3]] and "a and b" in texts
 
 
 def test_decimal_commas_in_every_list_and_matrix() -> None:
@@ -65,8 +65,8 @@ def test_decimal_commas_in_every_list_and_matrix() -> None:
         typed.square("1,2,3;1", 3, 2)
     assert kernel.numbers_of("0,5 1", 5) == [0.5, 1]
     assert gaussian_chain.typed_path("0,5; 1,5").tolist() == [0.5, 1.5]
-    weights, said = dequantization.weights_of("0,5 1")
-    assert weights == [0.5, 1] and "decimal" in said
+    weights, text = dequantization.weights_of("0,5 1")
+    assert weights == [0.5, 1] and "decimal" in text
     assert staircase.typed("0,5 1,5")[0] == [0.5, 1.5] and staircase.typed("0,5", 1)[0] == [0.5]
     assert chains.typed_matrix("0,5 0,5; 0,25 0,75").tolist() == [[0.5, 0.5], [0.25, 0.75]]
     assert fvsbn.typed_rows("0,5; 1 1; 0 0 0; 1 1 1 1,5")[3] == [1, 1, 1, 1.5]
@@ -102,8 +102,8 @@ def test_a_box_says_what_it_decided(box: str) -> None:
     page, link, typed_ = BOXES[box]
     shown = run_page(page, **link, **typed_)
     assert not failures(shown)
-    said = [element.value for element in (*shown.caption, *shown.warning)]
-    assert any("Commas are read as decimal marks" in sentence for sentence in said), said
+    texts = [element.value for element in (*shown.caption, *shown.warning)]
+    assert any("Commas are read as decimal marks" in sentence for sentence in texts), texts
 
 
 def test_decimal_commas_between_colons() -> None:

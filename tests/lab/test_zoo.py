@@ -38,12 +38,12 @@ def test_what_ships_stays_within_its_budget() -> None:
 @pytest.mark.parametrize("name", SHIPPED)
 def test_a_file_above_two_megabytes_says_why_in_its_yaml(name: str) -> None:
     """`save_dtype: float16  # 2.3 MB: why it cannot be less`, with the size that it has."""
-    said = REASON.search(CATALOG[name].path.read_text(encoding="utf-8"))
-    found = (ZOO / name / "model.safetensors").stat().st_size / 1e6
-    if said:
-        assert float(said[1]) == pytest.approx(found, abs=0.06)
+    text = REASON.search(CATALOG[name].path.read_text(encoding="utf-8"))
+    result = (ZOO / name / "model.safetensors").stat().st_size / 1e6
+    if text:
+        assert float(text[1]) == pytest.approx(result, abs=0.06)
     else:
-        assert found <= 2
+        assert result <= 2
 
 
 @pytest.mark.parametrize("name", SHIPPED)

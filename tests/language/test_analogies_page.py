@@ -19,10 +19,10 @@ def table(name):
 
 
 def test_analogies_count_all_questions_and_list_the_misses():
-    found = table("cbow-relations")
+    result = table("cbow-relations")
     page = opened(method="CBOW")
-    unit = F.normalize(found.vectors, dim=1)
-    pairs = [(found.ids[a], found.ids[b]) for a, b in found.pairs["male → female"]]
+    unit = F.normalize(result.vectors, dim=1)
+    pairs = [(result.ids[a], result.ids[b]) for a, b in result.pairs["male → female"]]
     hits, misses = 0, 0
     for a, b in pairs:
         for c, d in pairs:
@@ -33,11 +33,11 @@ def test_analogies_count_all_questions_and_list_the_misses():
             hits += int(scores.argmax() == d)
             misses += int(scores.argmax() != d)
     assert page.metric[0].value == f"{hits} of {hits + misses}"
-    assert len(embeddings.score(found, "male → female").misses) == misses
-    ranking = lens.answer(found, "stallion", "mare", "bull")
+    assert len(embeddings.score(result, "male → female").misses) == misses
+    ranking = lens.answer(result, "stallion", "mare", "bull")
     assert f"{ranking[0][1]:.4f}" in page.latex[0].value
-    assert lens.known(found, "stallion", "mare", "bull") == "cow"
-    assert lens.known(found, "stallion", "cow", "bull") is None
+    assert lens.known(result, "stallion", "mare", "bull") == "cow"
+    assert lens.known(result, "stallion", "cow", "bull") is None
 
 
 def test_the_parallelogram_closes():
@@ -48,15 +48,15 @@ def test_the_parallelogram_closes():
 
 
 def test_the_board_asks_every_question_in_every_dimension():
-    found = lens.board(300, 0.2)
-    assert found.questions == 336 and len(found.hits) == len(relations.VOCABULARY)
+    board = lens.board(300, 0.2)
+    assert board.questions == 336 and len(board.hits) == len(relations.VOCABULARY)
     ids = {word: i for i, word in enumerate(relations.VOCABULARY)}
     for d in (3, 12):
-        alone = embeddings.Table(found.vectors[:, :d].float(), relations.VOCABULARY, ids, relations.pairs())
-        assert found.hits[d - 1] == sum(embeddings.score(alone, r).hits for r in relations.pairs())
+        alone = embeddings.Table(board.vectors[:, :d].float(), relations.VOCABULARY, ids, relations.pairs())
+        assert board.hits[d - 1] == sum(embeddings.score(alone, r).hits for r in relations.pairs())
     shown = film(opened(view="Board", sentences=300, noise=0.2, d=12), "d")
     assert shown["at"] == 11 and shown["captions"][11].startswith(
-        f"12 dimensions answer {found.hits[11]} of 336"
+        f"12 dimensions answer {board.hits[11]} of 336"
     )
 
 

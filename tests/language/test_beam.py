@@ -27,8 +27,8 @@ def test_a_beam_of_two_finds_what_greedy_misses():
 
 
 def test_a_wider_beam_may_find_less():
-    found = [math.exp(search.beam_search(NOT_MONOTONE, START, 3, width)[0].log_prob) for width in (1, 2, 3)]
-    assert found == pytest.approx([0.136, 0.0583333, 0.136], abs=5e-8)
+    results = [math.exp(search.beam_search(NOT_MONOTONE, START, 3, width)[0].log_prob) for width in (1, 2, 3)]
+    assert results == pytest.approx([0.136, 0.0583333, 0.136], abs=5e-8)
     assert math.exp(search.exhaustive_search(NOT_MONOTONE, START, 3).log_prob) == pytest.approx(0.136)
 
 
@@ -83,9 +83,9 @@ def test_scores_never_rise_without_normalisation():
 
 def test_a_text_that_does_not_end_counts_only_where_none_ends():
     never = Coin(0.0, 0.7, 0.3)
-    found = search.beam_search(never, START, 4, 2, eos=0)
-    assert [h.finished for h in found] == [False, False] and found[0].tokens == (1, 1, 1, 1)
-    assert search.exhaustive_search(never, START, 4, eos=0) == found[0]
+    result = search.beam_search(never, START, 4, 2, eos=0)
+    assert [h.finished for h in result] == [False, False] and result[0].tokens == (1, 1, 1, 1)
+    assert search.exhaustive_search(never, START, 4, eos=0) == result[0]
 
 
 @pytest.mark.parametrize(

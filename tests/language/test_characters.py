@@ -142,8 +142,8 @@ def rows(data):
 def test_the_curve_on_tiny_shakespeare(rows):
     assert [row.n for row in rows] == list(PUBLISHED)
     for row, printed in zip(rows, PUBLISHED.values(), strict=True):
-        found = (row.types, row.unseen, row.train, row.add_one, row.kneser_ney)
-        for value, expected, error in zip(found, printed, (0, 2e-4, 2e-3, 2e-3, 2e-3), strict=True):
+        result = (row.types, row.unseen, row.train, row.add_one, row.kneser_ney)
+        for value, expected, error in zip(result, printed, (0, 2e-4, 2e-3, 2e-3, 2e-3), strict=True):
             assert expected is None or value == pytest.approx(expected, abs=error), row
     # counts that back off are best at 6 characters, and so they are on the half that chose nothing
     for measure in ("kneser_ney", "test"):
@@ -152,10 +152,10 @@ def test_the_curve_on_tiny_shakespeare(rows):
 
 
 def test_counts_beat_the_small_networks_on_the_same_axis(rows, data):
-    found = {}
+    results = {}
     for name in ("ngram-shakespeare", "bengio-shakespeare", "gpt-shakespeare"):
-        found[name] = trained(weights.read_card(experiments.ZOO / name), data)
-    counts, network, gpt = found.values()
+        results[name] = trained(weights.read_card(experiments.ZOO / name), data)
+    counts, network, gpt = results.values()
     best = rows[5]
     assert (counts.held_out, counts.test) == pytest.approx((best.kneser_ney, best.test), abs=2e-4)
     for measure in ("held_out", "test"):

@@ -38,8 +38,8 @@ def test_the_four_sentences():
     assert "6.7181263" in shown["equations"][2] and "4.9428523" in shown["equations"][5]
     assert film(opened(d="5"), "d")["at"] == 5
     counted = lens.count(GRUTT, 2)
-    found = lens.decompose(counted, 2, False)
-    assert found.spectrum[:3].tolist() == pytest.approx([4.50855, 3.24650, 2.85408], abs=5e-6)
+    result = lens.decompose(counted, 2, False)
+    assert result.spectrum[:3].tolist() == pytest.approx([4.50855, 3.24650, 2.85408], abs=5e-6)
     for k in (1, 2, 4):
         counted, C = lens.count(GRUTT, k), by_hand(GRUTT, k)
         for i, a in enumerate(counted.words):
@@ -82,25 +82,25 @@ def test_a_sentence_is_added_without_the_old_text():
     assert lens.difference(both, GRUTT, 2) == 1  # it can tell
     page = opened(more=more)
     empty = int((both.counts != 0).sum() - (old.counts != 0).sum())
-    said = captions(page)
-    assert f"{empty} cells that were empty, 1 new words" in said
-    assert "22 pairs" in said and "differs by 0;" in said
+    text = captions(page)
+    assert f"{empty} cells that were empty, 1 new words" in text
+    assert "22 pairs" in text and "differs by 0;" in text
 
 
 @pytest.mark.parametrize("ppmi", [False, True])
 def test_errors_are_those_of_the_best_approximation(ppmi):
     counted = lens.count(GRUTT, 2)
     for d in (1, 7, 21):
-        found = lens.decompose(counted, d, ppmi)
-        U, S, Vh = torch.linalg.svd(found.matrix)
+        result = lens.decompose(counted, d, ppmi)
+        U, S, Vh = torch.linalg.svd(result.matrix)
         best = U[:, :d] * S[:d] @ Vh[:d]
-        torch.testing.assert_close(found.approximation, best, rtol=0, atol=1e-9)
-        assert found.errors[d].item() == pytest.approx((found.matrix - best).norm().item(), abs=1e-7)
-    assert found.errors[0].item() == pytest.approx(found.matrix.norm().item())
+        torch.testing.assert_close(result.approximation, best, rtol=0, atol=1e-9)
+        assert result.errors[d].item() == pytest.approx((result.matrix - best).norm().item(), abs=1e-7)
+    assert result.errors[0].item() == pytest.approx(result.matrix.norm().item())
     if ppmi:
         i, j = counted.words.index("i"), counted.words.index("drank")
         share = counted.counts[i, j] * 76 / (counted.counts[i].sum() * counted.counts[:, j].sum())
-        assert found.matrix[i, j].item() == pytest.approx(math.log(share))
+        assert result.matrix[i, j].item() == pytest.approx(math.log(share))
 
 
 def test_films_hold_every_number_of_dimensions():
@@ -111,13 +111,13 @@ def test_films_hold_every_number_of_dimensions():
     ranked = lens.ranking(counted, whole, "grutt")
     assert maps.shape == (22, 12, 12) and planes.shape == (22, 12, 2) and not maps[0].any()
     for d in (1, 2, 7, 21):
-        found = lens.decompose(counted, d, True)
-        torch.testing.assert_close(maps[d], found.approximation[:12, :12], rtol=0, atol=1e-9)
-        alone = lens.plane(found, 12)
+        result = lens.decompose(counted, d, True)
+        torch.testing.assert_close(maps[d], result.approximation[:12, :12], rtol=0, atol=1e-9)
+        alone = lens.plane(result, 12)
         torch.testing.assert_close(
             torch.cdist(planes[d], planes[d]), torch.cdist(alone, alone), atol=1e-6, rtol=0
         )
-        near = lens.near(counted, found, "grutt")
+        near = lens.near(counted, result, "grutt")
         torch.testing.assert_close(ranked.cosines[d - 1], near.cosines, rtol=0, atol=1e-9)
     assert ranked.words[20] == lens.near(counted, whole, "grutt").words
     header, arrays = figure(opened(ppmi="true"), "matrix")
@@ -131,10 +131,10 @@ def test_films_hold_every_number_of_dimensions():
 
 def test_the_map_is_of_unit_vectors():
     counted = lens.count(GRUTT, 2)
-    found = lens.decompose(counted, 3, False)
-    unit = F.normalize(found.vectors, dim=1)
+    result = lens.decompose(counted, 3, False)
+    unit = F.normalize(result.vectors, dim=1)
     centred = unit - unit.mean(0)
-    points = lens.plane(found, 21)
+    points = lens.plane(result, 21)
     S = torch.linalg.svdvals(centred)
     torch.testing.assert_close(points.norm(dim=0), S[:2], rtol=0, atol=1e-9)
 

@@ -25,12 +25,12 @@ MISSES = ": .6 .4\na: .55 .45\nb: .95 .05"
 
 
 def test_the_beam_page_says_what_greedy_misses():
-    said = captions(open_page("language/beam_search", b="1"))
-    assert "'ba' with P = 0.3800; the search found 'aa' with 0.3300" in said
+    text = captions(open_page("language/beam_search", b="1"))
+    assert "'ba' with P = 0.3800; the search found 'aa' with 0.3300" in text
     page = open_page("language/beam_search", b="2")
     assert "the search found 'ba' with 0.3800" in captions(page)
-    said = film(page)["equations"][-1]
-    assert f"{-math.log(0.4):.3f}" in said and f"{-math.log(0.38):.3f}" in said
+    text = film(page)["equations"][-1]
+    assert f"{-math.log(0.4):.3f}" in text and f"{-math.log(0.38):.3f}" in text
 
 
 def test_greedy_stands_beside_a_wider_beam():
@@ -103,12 +103,12 @@ def test_the_duel_measures_both_texts():
 
 
 def test_what_is_said_of_people_follows_from_the_numbers():
-    told = two_strategies.against
+    result = two_strategies.against
     nats = torch.tensor([1.0, 2.0, 1.0, 2.0] * 25)  # 1.5 ± 0.0503
-    assert told(nats, 1.7).startswith("less than") and "1.50 ± 0.05 nats a token against 1.70" in told(
+    assert result(nats, 1.7).startswith("less than") and "1.50 ± 0.05 nats a token against 1.70" in result(
         nats, 1.7
     )
-    assert told(nats, 1.3).startswith("more than") and told(nats, 1.55).startswith("neither")
+    assert result(nats, 1.3).startswith("more than") and result(nats, 1.55).startswith("neither")
 
 
 def test_a_beam_is_measured_like_a_sample():
@@ -126,11 +126,11 @@ def test_repeats_are_what_came_before():
 
 
 def test_temperature_sweep_of_independent_tokens():
-    *_, (share, found) = two_strategies.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
+    *_, (share, result) = two_strategies.sweep(Coin(0.5, 0.3, 0.2), torch.tensor([0]), [0.0, 1.0], 200)
     assert share == 1
-    assert found["distinct"][0] == pytest.approx(1 / 193) and found["distinct"][1] > 0.9
-    assert found["entropy"] == pytest.approx([1.0296530] * 2, abs=1e-5)
-    assert found["nats"][0] == pytest.approx(math.log(2)) and found["nats"][1] == pytest.approx(
+    assert result["distinct"][0] == pytest.approx(1 / 193) and result["distinct"][1] > 0.9
+    assert result["entropy"] == pytest.approx([1.0296530] * 2, abs=1e-5)
+    assert result["nats"][0] == pytest.approx(math.log(2)) and result["nats"][1] == pytest.approx(
         1.03, abs=0.05
     )
 
@@ -162,7 +162,7 @@ def test_the_best_text_is_drawn_whole_though_its_beginning_is_cut(scene):
     dots = {}
     for t in traces:
         if "text" in t:
-            dots |= {(x, y): said.split() for x, y, said in zip(t["x"], t["y"], t["text"], strict=True)}
+            dots |= {(x, y): text.split() for x, y, text in zip(t["x"], t["y"], t["text"], strict=True)}
     ends = {x: dots[x, y] for x, y in zip(way["x"][1::3], way["y"][1::3], strict=True)}  # one of each group
     assert {x: token for x, (token, _) in ends.items()} == dict(enumerate(best, start=1))
     assert ends[len(best)][1] == p
@@ -170,14 +170,14 @@ def test_the_best_text_is_drawn_whole_though_its_beginning_is_cut(scene):
 
 def test_what_the_search_has_not_seen_has_the_models_numbers():
     model = beam_search.table(MISSES, 2)[0]
-    found = beam_search.tree(beam_trace(model, beam_search.start(), 2, 1), figures.ROWS)
-    seen = list(found.text)
-    beam_search.lead(found, model, (1, 0))
-    assert (1, 0) not in seen and found.text == [*seen, (1, 0)] and found.state[-1] == "unseen"
-    assert found.log_prob[-1] == pytest.approx(math.log(0.38))
-    assert found.text[found.parent[-1]] == (1,)
-    beam_search.lead(found, model, (1, 0))  # once is enough
-    assert len(found.text) == len(seen) + 1
+    result = beam_search.tree(beam_trace(model, beam_search.start(), 2, 1), figures.ROWS)
+    results = list(result.text)
+    beam_search.lead(result, model, (1, 0))
+    assert (1, 0) not in results and result.text == [*results, (1, 0)] and result.state[-1] == "unseen"
+    assert result.log_prob[-1] == pytest.approx(math.log(0.38))
+    assert result.text[result.parent[-1]] == (1,)
+    beam_search.lead(result, model, (1, 0))  # once is enough
+    assert len(result.text) == len(results) + 1
     from_nothing = beam_search.Tree()
     beam_search.lead(from_nothing, model, (1, 0))
     assert from_nothing.text == [(), (1,), (1, 0)] and from_nothing.parent == [-1, 0, 1]
@@ -186,23 +186,23 @@ def test_what_the_search_has_not_seen_has_the_models_numbers():
 
 def test_the_tree_holds_every_candidate_once():
     trace = beam_trace(NOT_MONOTONE, beam_search.start(), 3, 2)
-    found = beam_search.grown(trace, pruned=9)
-    assert len(set(found.text)) == len(found.text)
-    for n, parent in enumerate(found.parent):
+    result = beam_search.grown(trace, pruned=9)
+    assert len(set(result.text)) == len(result.text)
+    for n, parent in enumerate(result.parent):
         if parent >= 0:
-            assert found.text[n][:-1] == found.text[parent] and found.depth[n] == found.depth[parent] + 1
-            assert found.log_prob[n] == pytest.approx(
-                NOT_MONOTONE.log_prob(torch.tensor([found.text[n]])).item()
+            assert result.text[n][:-1] == result.text[parent] and result.depth[n] == result.depth[parent] + 1
+            assert result.log_prob[n] == pytest.approx(
+                NOT_MONOTONE.log_prob(torch.tensor([result.text[n]])).item()
             )
     for depth in (1, 2, 3):
-        assert sum(s == "kept" for s, d in zip(found.state, found.depth, strict=True) if d == depth) == 2
-    leaves = [n for n in range(len(found.text)) if n not in found.parent]
-    assert sorted(found.place[n] for n in leaves) == list(range(len(leaves)))  # no two on one another
-    assert sum(beam_search.along(found, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
-    assert max(beam_search.tree(trace, 8).place) + 1 <= 8 < max(found.place) + 1
+        assert sum(s == "kept" for s, d in zip(result.state, result.depth, strict=True) if d == depth) == 2
+    leaves = [n for n in range(len(result.text)) if n not in result.parent]
+    assert sorted(result.place[n] for n in leaves) == list(range(len(leaves)))  # no two on one another
+    assert sum(beam_search.along(result, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
+    assert max(beam_search.tree(trace, 8).place) + 1 <= 8 < max(result.place) + 1
     fig = figures.tree(
-        found.depth, found.place, found.parent, ["x"] * len(found.text), ["x"] * len(found.text),
-        found.state, found.group, beam_search.along(found, (0, 0, 0)),
+        result.depth, result.place, result.parent, ["x"] * len(result.text), ["x"] * len(result.text),
+        result.state, result.group, beam_search.along(result, (0, 0, 0)),
     )  # fmt: skip
     cut = next(t for t in fig.data if t.name == "cut")
-    assert len(cut.x) == found.state.count("pruned")
+    assert len(cut.x) == result.state.count("pruned")

@@ -26,9 +26,9 @@ def test_texts_follow_the_chain() -> None:
     assert p.sum().item() == pytest.approx(1, abs=1e-12)
     for place in (0, 37):
         code = texts[:, place : place + 3] @ torch.tensor([4, 2, 1])
-        seen = torch.bincount(code, minlength=8).double()
+        result = torch.bincount(code, minlength=8).double()
         expected = 20_000 * p[(every @ torch.tensor([4, 2, 1])).argsort()]
-        assert ((seen - expected).square() / expected).sum() < 24.3  # χ², 7 degrees of freedom, 99.9 %
+        assert ((result - expected).square() / expected).sum() < 24.3  # χ², 7 degrees of freedom, 99.9 %
     cycle = torch.tensor([[0.0, 1, 0], [0, 0, 1], [1, 0, 0]], dtype=torch.float64)
     walk = lens.Source(cycle).sample(3, 50, seed=1)
     assert torch.equal(walk[:, 1:], (walk[:, :-1] + 1) % 3)

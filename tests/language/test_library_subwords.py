@@ -16,8 +16,8 @@ CLASSIC = {"low": 5, "lower": 2, "newest": 6, "widest": 3}
 @pytest.fixture(scope="module")
 def words() -> list[str]:
     """A few thousand different words, among them some that are not in training."""
-    found = dict.fromkeys(re.findall(r"[A-Za-z]+", pydocs.text()[:300_000]))
-    return [*found, "unaffable", "qqqq", "Xylophones"]
+    result = dict.fromkeys(re.findall(r"[A-Za-z]+", pydocs.text()[:300_000]))
+    return [*result, "unaffable", "qqqq", "Xylophones"]
 
 
 @pytest.fixture(scope="module")

@@ -19,19 +19,19 @@ TEXT = "\n".join(
 )
 
 
-def last(found, n=4, d=4, hidden=16, rate=0.01, one_hot=False, steps=80):
-    *_, (share, progress) = lens.train(found, n, d, hidden, rate, one_hot, steps)
+def last(result, n=4, d=4, hidden=16, rate=0.01, one_hot=False, steps=80):
+    *_, (share, progress) = lens.train(result, n, d, hidden, rate, one_hot, steps)
     assert share == 1
     return progress
 
 
 def test_parts_of_a_text():
-    found = lens.corpus(lens.OWN, TEXT, "words")
-    assert [found.coder.decode(x) for x in found.test] == ["the dog saw a bird"]
-    assert len(found.train) == 11 and found.by_words
-    found = lens.corpus(lens.OWN, TEXT, "characters")
-    text = found.coder.decode(found.train[0]) + found.coder.decode(found.test[0])
-    assert text == TEXT and len(found.test[0]) == math.ceil(0.1 * len(TEXT))
+    corpus = lens.corpus(lens.OWN, TEXT, "words")
+    assert [corpus.coder.decode(x) for x in corpus.test] == ["the dog saw a bird"]
+    assert len(corpus.train) == 11 and corpus.by_words
+    corpus = lens.corpus(lens.OWN, TEXT, "characters")
+    text = corpus.coder.decode(corpus.train[0]) + corpus.coder.decode(corpus.test[0])
+    assert text == TEXT and len(corpus.test[0]) == math.ceil(0.1 * len(TEXT))
     toy = lens.corpus(lens.TOY)
     assert toy.coder.decode(toy.test[0]) == grammar.HIDDEN and len(toy.train) == 31
     assert len(lens.corpus(lens.DOCS).train[0]) == 36_000
@@ -40,20 +40,20 @@ def test_parts_of_a_text():
 @pytest.mark.parametrize("unit", ["words", "characters"])
 @pytest.mark.parametrize("n", [2, 4])
 def test_counts_and_network_predict_the_same_places(unit, n):
-    found = lens.corpus(lens.OWN, TEXT, unit)
-    before, after = lens.places(found, found.test, n - 1)
+    corpus = lens.corpus(lens.OWN, TEXT, unit)
+    before, after = lens.places(corpus, corpus.test, n - 1)
     assert before.shape == (len(after), n - 1)
     for smoothing in ("add", "kneser-ney"):
-        model = lens.counted(found, n, smoothing)
+        model = lens.counted(corpus, n, smoothing)
         if unit == "words":
-            ids = torch.tensor([[*found.test[0], WordTokenizer.EOS]])
+            ids = torch.tensor([[*corpus.test[0], WordTokenizer.EOS]])
             nats = -model.token_log_probs(*model._shifted(ids))[0]
         else:
-            ids = torch.tensor(found.test)
+            ids = torch.tensor(corpus.test)
             nats = -model.token_log_probs(ids[:, :-1], ids[:, 1:])[0, n - 2 :]
         assert len(nats) == len(after)
-        assert lens.mean_nll(model, found) == pytest.approx(nats.mean().item(), abs=1e-12)
-    progress = last(found, n)
+        assert lens.mean_nll(model, corpus) == pytest.approx(nats.mean().item(), abs=1e-12)
+    progress = last(corpus, n)
     by_place = [
         -progress.network.next_log_probs(b[None])[0, a].item() for b, a in zip(before, after, strict=True)
     ]
@@ -61,42 +61,42 @@ def test_counts_and_network_predict_the_same_places(unit, n):
 
 
 def test_training_starts_uniform_and_learns():
-    found = lens.corpus(lens.TOY)
-    progress = last(found, 6, 8, 32, 0.01, False, 200)
-    V = len(found.coder)
+    corpus = lens.corpus(lens.TOY)
+    progress = last(corpus, 6, 8, 32, 0.01, False, 200)
+    V = len(corpus.coder)
     assert progress.test[0] == pytest.approx(math.log(V), abs=1e-5)
-    add = lens.mean_nll(lens.counted(found, 6, "add"), found)
-    kn = lens.mean_nll(lens.counted(found, 6, "kneser-ney"), found)
+    add = lens.mean_nll(lens.counted(corpus, 6, "add"), corpus)
+    kn = lens.mean_nll(lens.counted(corpus, 6, "kneser-ney"), corpus)
     assert progress.steps[0] == 0 and progress.steps[-1] == 200 and len(progress.test) == len(progress.steps)
     assert progress.test[-1] < kn < add  # the toy on which sharing wins
-    again = last(found, 6, 8, 32, 0.01, False, 200)
+    again = last(corpus, 6, 8, 32, 0.01, False, 200)
     assert again.test == progress.test
 
 
 def test_on_documentation_counting_well_stays_ahead():  # at a small size
-    found = lens.corpus(lens.DOCS)
-    progress = last(found, 5, 16, 64, 0.005, False, 300)
-    add = lens.mean_nll(lens.counted(found, 5, "add"), found)
-    assert lens.mean_nll(lens.counted(found, 5, "kneser-ney"), found) < progress.test[-1] < add
+    corpus = lens.corpus(lens.DOCS)
+    progress = last(corpus, 5, 16, 64, 0.005, False, 300)
+    add = lens.mean_nll(lens.counted(corpus, 5, "add"), corpus)
+    assert lens.mean_nll(lens.counted(corpus, 5, "kneser-ney"), corpus) < progress.test[-1] < add
 
 
 def test_map_and_next_tokens():
-    found = lens.corpus(lens.TOY)
+    corpus = lens.corpus(lens.TOY)
     for one_hot in (False, True):
-        progress = last(found, 6, 4, 16, one_hot=one_hot, steps=20)
-        points, tokens = lens.plane(found, progress.network, 10)
+        progress = last(corpus, 6, 4, 16, one_hot=one_hot, steps=20)
+        points, tokens = lens.plane(corpus, progress.network, 10)
         assert points.shape == (10, 2) and tokens[0] in ("the", "on")
-    counts = lens.counted(found, 6, "kneser-ney")
-    p = lens.next_tokens(found, counts, progress.network, "the cat sat on the")
+    counts = lens.counted(corpus, 6, "kneser-ney")
+    p = lens.next_tokens(corpus, counts, progress.network, "the cat sat on the")
     assert p["Kneser-Ney"].sum() == pytest.approx(1) and p["network"].sum() == pytest.approx(1, abs=1e-5)
-    assert found.coder.tokens[int(p["Kneser-Ney"].argmax())] == "mat"
+    assert corpus.coder.tokens[int(p["Kneser-Ney"].argmax())] == "mat"
 
 
 def test_what_is_shown_before_and_after_training():
     page = opened(steps="100")
-    found = lens.corpus(lens.TOY)
-    add = lens.mean_nll(lens.counted(found, 6, "add"), found)
-    kn = lens.mean_nll(lens.counted(found, 6, "kneser-ney"), found)
+    corpus = lens.corpus(lens.TOY)
+    add = lens.mean_nll(lens.counted(corpus, 6, "add"), corpus)
+    kn = lens.mean_nll(lens.counted(corpus, 6, "kneser-ney"), corpus)
     assert f"{add:.4f}" in page.latex[0].value and f"{kn:.4f}" in page.latex[0].value
     assert f"{math.exp(kn):.2f} (Kneser-Ney)" in captions(page)
     page.button(key="train").click().run()
@@ -105,7 +105,7 @@ def test_what_is_shown_before_and_after_training():
             break
         page.run()
     assert not page.exception
-    trained, turned = last(found, 6, 8, 32, 0.01, False, 100), film(page, "look")
+    trained, turned = last(corpus, 6, 8, 32, 0.01, False, 100), film(page, "look")
     assert [turned["count"], turned["at"]] == [len(trained.steps), len(trained.steps) - 1]
     for tex, nats in zip(turned["equations"], trained.test, strict=True):
         assert f"{nats:.4f}" in tex
@@ -114,14 +114,14 @@ def test_what_is_shown_before_and_after_training():
 
 
 def test_a_training_can_be_scrubbed_back():
-    found = lens.corpus(lens.TOY)
-    progress = last(found, 6, 4, 16, steps=80)
-    story = lens.film(found, progress, "the dog sat on the")
-    assert story.next.shape == (len(progress.steps), len(found.coder)) and story.points.shape[2] == 2
-    uniform = torch.full_like(story.next[0], 1 / len(found.coder))
+    corpus = lens.corpus(lens.TOY)
+    progress = last(corpus, 6, 4, 16, steps=80)
+    story = lens.film(corpus, progress, "the dog sat on the")
+    assert story.next.shape == (len(progress.steps), len(corpus.coder)) and story.points.shape[2] == 2
+    uniform = torch.full_like(story.next[0], 1 / len(corpus.coder))
     torch.testing.assert_close(story.next[0], uniform, atol=1e-6, rtol=0)
-    counts = lens.counted(found, 6, "kneser-ney")
-    now = lens.next_tokens(found, counts, progress.network, "the dog sat on the")
+    counts = lens.counted(corpus, 6, "kneser-ney")
+    now = lens.next_tokens(corpus, counts, progress.network, "the dog sat on the")
     torch.testing.assert_close(story.next[-1], now["network"])
 
 
@@ -138,8 +138,8 @@ def test_refusals():
     ):
         with pytest.raises(UserError, match=sentence):
             lens.corpus(lens.OWN, text, unit)
-    found = lens.corpus(lens.OWN, "ab" * 50, "characters")
+    corpus = lens.corpus(lens.OWN, "ab" * 50, "characters")
     with pytest.raises(UserError, match="shorter than a context"):
-        lens.places(found, [found.test[0][:3]], 4)
+        lens.places(corpus, [corpus.test[0][:3]], 4)
     with pytest.raises(UserError, match="not in the vocabulary"):
-        lens.next_tokens(found, lens.counted(found, 2, "add"), None, "xyz")
+        lens.next_tokens(corpus, lens.counted(corpus, 2, "add"), None, "xyz")

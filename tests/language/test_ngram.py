@@ -122,10 +122,10 @@ def test_francisco_is_frequent_glasses_are_versatile() -> None:
     for smoothing, added in (("none", 0), ("add", 1)):
         unigram = NGram(len(ids), 1, smoothing, bos=BOS)
         unigram.fit(encoded)
-        found = unigram.next_log_probs(torch.zeros(1, 0, dtype=torch.int64))[0].exp()
+        result = unigram.next_log_probs(torch.zeros(1, 0, dtype=torch.int64))[0].exp()
         total = 36 + added * unigram.num_predictable
         expected = [(8 + added) / total, (4 + added) / total]
-        assert found[[francisco, glasses]].tolist() == pytest.approx(expected)
+        assert result[[francisco, glasses]].tolist() == pytest.approx(expected)
     add = after_an_unseen_word(smoothing="add")
     assert add[francisco] == add[glasses] == pytest.approx(1 / (len(ids) - 1))
 
@@ -318,8 +318,8 @@ def test_bigrams_reach_the_entropy_rate_of_a_chain() -> None:
     for order, bits in ((1, 0.6500224), (2, 0.5574963), (3, 0.5574963)):
         model = NGram(2, order)
         model.count((train[:, :-1], train[:, 1:]))
-        found = info.bits(-model.token_log_probs(test[:, :-1], test[:, 1:])[:, 1:].mean()).item()
-        assert found == pytest.approx(bits, abs=0.006)
+        result = info.bits(-model.token_log_probs(test[:, :-1], test[:, 1:])[:, 1:].mean()).item()
+        assert result == pytest.approx(bits, abs=0.006)
 
 
 # --- sampling and arguments ------------------------------------------------------------------------

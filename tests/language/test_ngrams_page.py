@@ -111,24 +111,24 @@ def test_the_tree_of_contexts_counts_what_followed() -> None:
     for unit, text, typed in (("words", SAM, "I am"), ("characters", "abracadabra abracadabra", "abra")):
         counted = counts.count(text, unit, 4)
         model, base = counted.model, counted.model.base
-        found = lens.contexts(counted, counted.encode(typed), others=2)
+        contexts = lens.contexts(counted, counted.encode(typed), others=2)
         grams = []
         for key, n in zip(model.keys.tolist(), model.counts.tolist(), strict=True):
             grams += [tuple(key // base**i % base for i in (3, 2, 1))] * n  # its context, oldest first
-        assert found.count[0] == len(grams)
-        for tokens, n, parent in zip(found.tokens, found.count, found.parent, strict=True):
+        assert contexts.count[0] == len(grams)
+        for tokens, n, parent in zip(contexts.tokens, contexts.count, contexts.parent, strict=True):
             assert n == sum(gram[3 - len(tokens) :] == tokens for gram in grams)
-            assert parent == -1 or found.tokens[parent] == tokens[1:]
-        assert len(set(found.tokens)) == len(found.tokens)
+            assert parent == -1 or contexts.tokens[parent] == tokens[1:]
+        assert len(set(contexts.tokens)) == len(contexts.tokens)
         padded = (model.pad, model.pad, *counted.encode(typed).tolist())[-3:]
-        assert [t for t, on in zip(found.tokens, found.typed, strict=True) if on] == [
+        assert [t for t, on in zip(contexts.tokens, contexts.typed, strict=True) if on] == [
             padded[3 - k :] for k in range(4)
         ]
-        assert [row == 0 for row in found.place] == found.typed
-        drawn = {(len(tokens), row) for tokens, row in zip(found.tokens, found.place, strict=True)}
-        assert len(drawn) == len(found.tokens)  # no two on one another
+        assert [row == 0 for row in contexts.place] == contexts.typed
+        drawn = {(len(tokens), row) for tokens, row in zip(contexts.tokens, contexts.place, strict=True)}
+        assert len(drawn) == len(contexts.tokens)  # no two on one another
         # what follows a node, at every order
-        for tokens, n in zip(found.tokens, found.count, strict=True):
+        for tokens, n in zip(contexts.tokens, contexts.count, strict=True):
             often, p = lens.after(counted, tokens, counted)
             for token in range(model.vocab_size):
                 gram = (*tokens, token)
@@ -155,21 +155,21 @@ def test_own_text_is_counted_as_far_as_it_fits() -> None:
 
 
 def test_sampling_without_smoothing_says_what_it_does() -> None:
-    for smoothing, told in (("none", True), ("add", False)):
-        assert ("drawn by Kneser-Ney" in captions(opened(view="Sample", smoothing=smoothing))) == told
+    for smoothing, result in (("none", True), ("add", False)):
+        assert ("drawn by Kneser-Ney" in captions(opened(view="Sample", smoothing=smoothing))) == result
 
 
 def test_the_orders_stand_beside_the_gpt() -> None:
     cards = [weights.read_card(experiments.ZOO / name) for name in (held_out.COUNTS, held_out.GPT)]
     assert held_out.comparable(*cards)
     assert not held_out.comparable(cards[0], weights.read_card(experiments.ZOO / "gpt-pydocs"))
-    *_, (share, found) = held_out.by_order(*held_out.splits(), most=6)
-    assert share == 1 and len(found) == 6
-    assert found[5] == pytest.approx(
+    *_, (share, result) = held_out.by_order(*held_out.splits(), most=6)
+    assert share == 1 and len(result) == 6
+    assert result[5] == pytest.approx(
         cards[0]["metrics"]["test/nll"], abs=1e-5
     )  # of the same split, as shipped
-    assert found == sorted(found, reverse=True)
-    assert found[5] < cards[1]["metrics"]["test/nll"] < found[3]  # as the scene says
+    assert result == sorted(result, reverse=True)
+    assert result[5] < cards[1]["metrics"]["test/nll"] < result[3]  # as the scene says
     page = opened(corpus=held_out.COUNTS, view="Held out")
     shown = figure(page, "by-order")[0]["figure"]["data"]
     assert [line["y"][0] for line in shown[1:]] == [card["metrics"]["test/nll"] for card in cards]

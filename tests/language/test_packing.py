@@ -31,11 +31,11 @@ def test_measured_violations(n):
 
 def test_the_field_is_a_field():
     x = torch.arange(1, 1024)
-    power, seen = torch.tensor(1), set()
+    power, result = torch.tensor(1), set()
     for _ in range(1023):
-        seen.add(int(power))
+        result.add(int(power))
         power = packing.products(power, torch.tensor(2))
-    assert len(seen) == 1023  # x generates all of GF(2^10) but 0: the polynomial is primitive
+    assert len(result) == 1023  # x generates all of GF(2^10) but 0: the polynomial is primitive
     a, b, c = (torch.randint(1024, (200,), generator=torch.Generator().manual_seed(s)) for s in range(3))
     assert torch.equal(packing.products(a, b), packing.products(b, a))
     assert torch.equal(packing.products(a, b ^ c), packing.products(a, b) ^ packing.products(a, c))

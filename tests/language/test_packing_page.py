@@ -23,11 +23,11 @@ def test_what_is_shown_is_counted():
 
 
 def test_the_distribution_counts_every_pair():
-    found = lens.cosines(50, 400, 0.2)
-    assert found.counts.sum() == pytest.approx(found.pairs, rel=1e-3)
-    assert found.expected.sum().item() == pytest.approx(found.pairs, rel=1e-3)
-    assert (found.expected >= 0).all()
-    spread = (found.counts - found.expected).abs() / found.expected.clamp(min=25).sqrt()
+    cosines = lens.cosines(50, 400, 0.2)
+    assert cosines.counts.sum() == pytest.approx(cosines.pairs, rel=1e-3)
+    assert cosines.expected.sum().item() == pytest.approx(cosines.pairs, rel=1e-3)
+    assert (cosines.expected >= 0).all()
+    spread = (cosines.counts - cosines.expected).abs() / cosines.expected.clamp(min=25).sqrt()
     assert spread.max() < 6
 
 

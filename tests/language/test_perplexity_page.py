@@ -95,19 +95,19 @@ def test_curves_of_a_coin() -> None:
 
 def test_the_triangle_holds_every_distribution() -> None:
     p = torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64)
-    found = lens.simplex(p, 10)
-    assert len(found.q) == 66 and torch.allclose(found.q.sum(1), torch.ones(66).double())
-    at = [tuple(round(v, 1) for v in row) for row in found.q.tolist()]
+    simplex = lens.simplex(p, 10)
+    assert len(simplex.q) == 66 and torch.allclose(simplex.q.sum(1), torch.ones(66).double())
+    at = [tuple(round(v, 1) for v in row) for row in simplex.q.tolist()]
     assert len(set(at)) == 66
     zero = at.index((0.5, 0.3, 0.2))
-    assert found.kl[zero].abs() < 1e-12 and (found.kl > 1e-3).sum() == 65  # 0 at P alone
-    edge = (found.q == 0).any(1)
-    assert torch.equal(found.kl.isinf(), edge) and edge.sum() == 30
+    assert simplex.kl[zero].abs() < 1e-12 and (simplex.kl > 1e-3).sum() == 65  # 0 at P alone
+    edge = (simplex.q == 0).any(1)
+    assert torch.equal(simplex.kl.isinf(), edge) and edge.sum() == 30
     there = at.index((0.2, 0.2, 0.6))
-    assert float(found.kl[there]) == pytest.approx(0.3600624, abs=5e-8)
+    assert float(simplex.kl[there]) == pytest.approx(0.3600624, abs=5e-8)
     back = lens.simplex(p, 10, reverse=True)
     assert float(back.kl[there]) == pytest.approx(0.3948162, abs=5e-8) and not back.kl.isinf().any()
-    for row, (x, y) in zip(found.q, found.place.tolist(), strict=True):
+    for row, (x, y) in zip(simplex.q, simplex.place.tolist(), strict=True):
         assert lens.weights_at({"x": x, "y": y}, []) == pytest.approx(row.tolist(), abs=1e-4)
     assert (
         lens.weights_at({"x": "a", "y": 0}, [1.0, 0.0, 0.0]) == [1, 0, 0] == lens.weights_at(None, [1, 0, 0])
@@ -115,9 +115,9 @@ def test_the_triangle_holds_every_distribution() -> None:
 
 
 def test_a_click_moves_q() -> None:
-    found = lens.simplex(torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64))
-    place = found.q.tolist().index([0.5, 0.0, 0.5])
-    x, y = found.place[place].tolist()
+    simplex = lens.simplex(torch.tensor([0.5, 0.3, 0.2], dtype=torch.float64))
+    place = simplex.q.tolist().index([0.5, 0.0, 0.5])
+    x, y = simplex.place[place].tolist()
     at = opened(show="Divergence", point=f"{x:.6g},{y:.6g}", **{"from": "the triangle"})
     shown = table_with(at, "measure").set_index("measure")
     assert shown.loc["KL(P‖Q)", "nats"] == "∞"

@@ -71,9 +71,9 @@ def test_a_table_mixes_the_senses(table):
 
 def test_states_are_the_models(model):
     ids = lens.tokens(senses.sentences(5)[0])
-    found = lens.states(model, ids)
-    assert found.shape == (len(model.blocks) + 1, 5, 10, model.width)
-    torch.testing.assert_close(model.final_norm(found[-1]), model.hidden(ids))
+    states = lens.states(model, ids)
+    assert states.shape == (len(model.blocks) + 1, 5, 10, model.width)
+    torch.testing.assert_close(model.final_norm(states[-1]), model.hidden(ids))
     # at the word itself, and of what stands before it alone
     line = "she fished at the old bank of the river"
     state = lens.own(model, line)
@@ -87,32 +87,32 @@ def test_states_are_the_models(model):
 
 def test_occurrences_separate_after_the_blocks(model):
     for seed in range(3):
-        found = lens.occurrences(model, 200, seed)
-        assert found.states.shape[:2] == (3, 200) and len(found.sentences) == 200
-        hits = [lens.cluster(s, found.senses).hits for s in found.states]
-        most = max(int(found.senses.sum()), 200 - int(found.senses.sum()))
+        occurrences = lens.occurrences(model, 200, seed)
+        assert occurrences.states.shape[:2] == (3, 200) and len(occurrences.sentences) == 200
+        hits = [lens.cluster(s, occurrences.senses).hits for s in occurrences.states]
+        most = max(int(occurrences.senses.sum()), 200 - int(occurrences.senses.sum()))
         assert hits[0] == most < 130  # one point: nothing to tell
         assert hits[-1] >= 198
-    assert float((found.states[0] - found.states[0][:1]).abs().max()) == 0
+    assert float((occurrences.states[0] - occurrences.states[0][:1]).abs().max()) == 0
 
 
 def test_clusters_are_judged_by_their_better_naming():
     points = torch.cat([torch.randn(30, 3) * 0.1 + 5, torch.randn(20, 3) * 0.1 - 5])
     truth = torch.tensor([1] * 29 + [0] + [0] * 20)
-    found = lens.cluster(points, truth)
-    assert found.hits == 49 and found.labels[:30].tolist() == [1] * 30
-    assert found.nearest(torch.full((3,), 4.0)) == 1 and found.nearest(torch.full((3,), -1.0)) == 0
+    cluster = lens.cluster(points, truth)
+    assert cluster.hits == 49 and cluster.labels[:30].tolist() == [1] * 30
+    assert cluster.nearest(torch.full((3,), 4.0)) == 1 and cluster.nearest(torch.full((3,), -1.0)) == 0
 
 
 def test_what_is_shown(model):
     page = opened()
-    found = lens.occurrences(model, 200, 0)
-    clusters = lens.cluster(found.states[-1], found.senses)
+    occurrences = lens.occurrences(model, 200, 0)
+    clusters = lens.cluster(occurrences.states[-1], occurrences.senses)
     assert [m.value for m in page.metric] == ["4 of 8", f"{clusters.hits / 2:.1f}%", "river"]
-    most = max(int(found.senses.sum()), 200 - int(found.senses.sum()))
-    said = film(page, "layer")
-    assert said["at"] == 2 and f"groups {clusters.hits} of 200 with theirs" in said["captions"][2]
-    assert f"groups {most} of 200" in said["captions"][0] and f"<mn>{most}</mn>" in said["equations"][0]
+    most = max(int(occurrences.senses.sum()), 200 - int(occurrences.senses.sum()))
+    text = film(page, "layer")
+    assert text["at"] == 2 and f"groups {clusters.hits} of 200 with theirs" in text["captions"][2]
+    assert f"groups {most} of 200" in text["captions"][0] and f"<mn>{most}</mn>" in text["equations"][0]
     _, frames = figure(page, "cloud")
     points = np.concatenate([frames["data.0.x"], frames["data.1.x"], frames["data.2.x"]], 1)
     assert points.shape == (3, 201) and not points[0].any() and abs(points[1:]).max() <= 1.15

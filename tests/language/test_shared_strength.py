@@ -127,7 +127,7 @@ def test_shipped_weights(name, bounds):
 
 def test_what_is_shown():
     page = opened()
-    (latex,), (said,) = film(page, "start")["equations"], film(page, "start")["captions"]
+    (latex,), (text,) = film(page, "start")["equations"], film(page, "start")["captions"]
     network, coder = ui.load("bengio-classes"), grammar.tokenizer()
     counts = lens.counted("class", grammar.HIDDEN)
     mat, chair = (probability(counts, grammar.tokenizer(), w) for w in ("mat", "chair"))
@@ -136,7 +136,7 @@ def test_what_is_shown():
     unit = F.normalize(network.embedding.weight, dim=1)
     animals, people = (unit[coder.encode(" ".join(c))] for c in grammar.CLASSES.values())
     within = (sum(float((m @ m.T).sum()) - 4 for m in (animals, people))) / 24
-    assert f"one class: {within:.2f}; of two classes: {float((animals @ people.T).mean()):.2f}." in said
+    assert f"one class: {within:.2f}; of two classes: {float((animals @ people.T).mean()):.2f}." in text
     page = opened(toy="verb alone")
     (latex,) = film(page, "start")["equations"]
     assert "0.83" in latex and "chair" not in latex

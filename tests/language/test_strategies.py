@@ -77,9 +77,9 @@ def test_a_gpt_that_remembers_reads_each_token_once(monkeypatch):
     generator = torch.Generator().manual_seed(1)
     text = torch.randint(5, (3, 2), generator=generator)
     for length in range(2, 9):
-        found = memory.next_log_probs(text)
+        result = memory.next_log_probs(text)
         assert read[-1] == (3 if length == 2 else 1 if length < 6 else 6), length
-        torch.testing.assert_close(found, model.next_log_probs(text))
+        torch.testing.assert_close(result, model.next_log_probs(text))
         text = text[torch.tensor([2, 0, 2])]
         text = torch.cat([text, torch.tensor([[0], [1], [2]])], 1)
     torch.testing.assert_close(memory.next_log_probs(text[:, :3] + 0), model.next_log_probs(text[:, :3]))
@@ -99,14 +99,14 @@ def test_measures_of_texts():
 def test_people_are_scored_where_they_stand():
     coin = Coin(0.5, 0.3, 0.2)
     human = torch.tensor([2] * 3 * 14)
-    found = all_strategies.compare(coin, Letters(), torch.tensor([0, 1]), 12, human=human, vocabulary={"a"})
-    assert list(found) == [*all_strategies.STRATEGIES, all_strategies.HUMAN]
-    assert found["greedy"].nats == pytest.approx(math.log(2)) and not found["greedy"].tokens.any()
+    result = all_strategies.compare(coin, Letters(), torch.tensor([0, 1]), 12, human=human, vocabulary={"a"})
+    assert list(result) == [*all_strategies.STRATEGIES, all_strategies.HUMAN]
+    assert result["greedy"].nats == pytest.approx(math.log(2)) and not result["greedy"].tokens.any()
     assert (
-        found[all_strategies.HUMAN].nats == pytest.approx(-math.log(0.2))
-        and (found[all_strategies.HUMAN].tokens == 2).all()
+        result[all_strategies.HUMAN].nats == pytest.approx(-math.log(0.2))
+        and (result[all_strategies.HUMAN].tokens == 2).all()
     )
-    assert found["top-k 3"].nats == pytest.approx(found["ancestral"].nats)  # of three tokens nothing is cut
+    assert result["top-k 3"].nats == pytest.approx(result["ancestral"].nats)  # of three tokens nothing is cut
     assert all_strategies.HUMAN not in all_strategies.compare(coin, Letters(), torch.tensor([0]), 12)
 
 
@@ -127,7 +127,7 @@ def test_strategies_on_shakespeare(real_data):
     training, text = (lens.corpus(card, split) for split in ("train", "val"))
     assert training is not None and text is not None
     human, words = torch.tensor(coder.encode(text)), set(training.split())
-    found = all_strategies.compare(
+    result = all_strategies.compare(
         weights.load(place), coder, torch.tensor(coder.encode("\n")), 2000, 3, human, words
     )
     published = {  # surprisal, different 8-grams, known words
@@ -138,14 +138,14 @@ def test_strategies_on_shakespeare(real_data):
         "nucleus 0.95": (1.093, 0.969, 0.948),
     }  # fmt: skip
     for name, (nats, distinct, known) in published.items():  # other draws: 6,000 characters
-        one = found[name]
+        one = result[name]
         assert one.nats == pytest.approx(nats, abs=0.06), name
         assert one.distinct == pytest.approx(distinct, abs=0.02), name
         assert one.known == pytest.approx(known, abs=0.03), name
-    assert found["greedy"].nats == pytest.approx(0.989, abs=5e-4)
-    assert found["greedy"].tokens[0].equal(found["greedy"].tokens[1])
-    assert found[all_strategies.HUMAN].distinct == pytest.approx(0.909, abs=2e-3)
-    assert found[all_strategies.HUMAN].known == pytest.approx(0.924, abs=2e-3)
+    assert result["greedy"].nats == pytest.approx(0.989, abs=5e-4)
+    assert result["greedy"].tokens[0].equal(result["greedy"].tokens[1])
+    assert result[all_strategies.HUMAN].distinct == pytest.approx(0.909, abs=2e-3)
+    assert result[all_strategies.HUMAN].known == pytest.approx(0.924, abs=2e-3)
 
 
 def test_width_is_no_promise():
@@ -165,19 +165,19 @@ def test_the_sum_prefers_short_texts_and_groups_differ():
     assert row.diverse > same.diverse and row.beam > same.diverse
     (greedy,) = widths(model, prompts, 8, (1,))
     assert same.diverse == pytest.approx(greedy.beam / 4)  # without a penalty all groups write the same text
-    found = beam_search(model, prompts[0], 8, 4)
-    each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
-    assert beam_width.pairs(found) == len(set(each)) / len(each)
+    result = beam_search(model, prompts[0], 8, 4)
+    each = [pair for h in result for pair in zip(h.tokens, h.tokens[1:], strict=False)]
+    assert beam_width.pairs(result) == len(set(each)) / len(each)
 
 
 def test_drift_asks_the_judge_about_both_texts():
     writer, judge = Coin(0.5, 0.5), Coin(0.9, 0.1)
-    found = own_mistakes.drift(writer, judge, torch.zeros(3000, dtype=torch.int64), 5, 12, 2000)
-    torch.testing.assert_close(found.true, torch.full((12,), -math.log(0.9)).double())
+    result = own_mistakes.drift(writer, judge, torch.zeros(3000, dtype=torch.int64), 5, 12, 2000)
+    torch.testing.assert_close(result.true, torch.full((12,), -math.log(0.9)).double())
     expected = -(math.log(0.9) + math.log(0.1)) / 2
-    assert (found.own - expected).abs().max() < 5 * found.error.max()
-    assert found.error.mean() == pytest.approx(math.log(9) / 2 / 2000**0.5, rel=0.05)
-    growth, error = found.growth()
+    assert (result.own - expected).abs().max() < 5 * result.error.max()
+    assert result.error.mean() == pytest.approx(math.log(9) / 2 / 2000**0.5, rel=0.05)
+    growth, error = result.growth()
     assert abs(growth) < 3 * error
     with pytest.raises(ValueError, match="do not fit"):
         own_mistakes.drift(writer, judge, torch.zeros(100, dtype=torch.int64), 5, 12, 100)
@@ -200,8 +200,8 @@ def test_drift_grows_where_a_mistake_is_never_forgotten():
             rows = torch.tensor([[0.9, 0.1], [0.5, 0.5]], dtype=torch.float64)
             return rows[prefix[:, -1]].log()
 
-    found = own_mistakes.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
-    assert found.growth()[0] > 0.2 and found.own[0] < found.own[-1] and found.told
+    result = own_mistakes.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
+    assert result.growth()[0] > 0.2 and result.own[0] < result.own[-1] and result.told
 
 
 def test_the_growth_has_its_standard_error():
@@ -237,8 +237,8 @@ def test_the_drift_of_own_mistakes_is_within_noise(writer, judge, real_data):
     assert text is not None
     ids = torch.tensor(texts.tokenizer(card).encode(text[:20_000]))
     models = [weights.load(experiments.ZOO / f"{name}-shakespeare") for name in (writer, judge)]
-    found = [own_mistakes.drift(*models, ids, 10, 30, 200, seed) for seed in range(2)]
-    for one in found:
+    results = [own_mistakes.drift(*models, ids, 10, 30, 200, seed) for seed in range(2)]
+    for one in results:
         growth, error = one.growth()
         assert abs(growth) < 2.5 * error and 0.03 < error < 0.15
 
@@ -248,17 +248,17 @@ def test_the_page_shows_all_strategies():
     shown = table_with(page, "strategy").set_index("strategy")
     card = weights.read_card(experiments.ZOO / "ngram-shakespeare")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "ngram-shakespeare")
-    found = all_strategies.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
+    result = all_strategies.compare(model, coder, torch.tensor(coder.encode("ROMEO:\n")), 50)
     assert "known words" in str(opening.figure(page, "measures")[0]["csv"])
-    for name, one in found.items():
+    for name, one in result.items():
         assert shown.loc[name, "surprisal (nats)"] == f"{one.nats:.3f}"
         assert shown.loc[name, "different 8-grams"] == f"{one.distinct:.3f}"
-    said = opening.film(page)
-    assert f"{found['greedy'].distinct:.3f}" in said["equations"][-1]
+    text = opening.film(page)
+    assert f"{result['greedy'].distinct:.3f}" in text["equations"][-1]
     _, frames = opening.figure(page, "measures")
-    assert frames["data.0.x"][-1][:9] == pytest.approx([one.nats for one in found.values()], abs=1e-5)
-    early = int(said["names"][0])
-    first = all_strategies.distinct(found["ancestral"].tokens[:, :early])
+    assert frames["data.0.x"][-1][:9] == pytest.approx([one.nats for one in result.values()], abs=1e-5)
+    early = int(text["names"][0])
+    first = all_strategies.distinct(result["ancestral"].tokens[:, :early])
     assert frames["data.1.x"][0][2] == pytest.approx(first)
 
 
@@ -282,12 +282,12 @@ def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     page = open_page("language/own_mistakes", trained="bengio-pydocs", far="9", places="50")
     card = weights.read_card(experiments.ZOO / "bengio-pydocs")
     coder, model = texts.tokenizer(card), weights.load(experiments.ZOO / "bengio-pydocs")
-    found = own_mistakes.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)
-    growth, error = found.growth()
+    result = own_mistakes.drift(model, model, torch.tensor(coder.encode(text)), 10, 9, 50)
+    growth, error = result.growth()
     assert rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}" in page.latex[0].value
-    said = any("cannot be told from none" in line.value for line in (*page.caption, *page.markdown))
-    assert said == (not found.told) == (abs(growth) < 2 * error)
-    gap = found.own - found.true
+    sentence = any("cannot be told from none" in line.value for line in (*page.caption, *page.markdown))
+    assert sentence == (not result.told) == (abs(growth) < 2 * error)
+    gap = result.own - result.true
     assert f"{float(gap[:3].mean()):.3f}" in page.latex[0].value
 
 

@@ -122,16 +122,17 @@ def test_library_tokenizers_are_of_the_same_size_and_cut_as_ours_would() -> None
 
 def test_the_tree_of_merges_is_the_bpes() -> None:
     bpe = BPE.train({"low": 5, "lower": 2, "newest": 6, "widest": 3}, 10)
-    found = lens.merge_tree(bpe, "newest</w>")
-    assert [t for t, y in zip(found.tokens, found.y, strict=True) if y == 0] == [*"newest", "</w>"]
-    for node, (token, merge) in enumerate(zip(found.tokens, found.merge, strict=True)):
-        parts = [n for n, p in enumerate(found.parent) if p == node]
+    merge_tree = lens.merge_tree(bpe, "newest</w>")
+    assert [t for t, y in zip(merge_tree.tokens, merge_tree.y, strict=True) if y == 0] == [*"newest", "</w>"]
+    for node, (token, merge) in enumerate(zip(merge_tree.tokens, merge_tree.merge, strict=True)):
+        parts = [n for n, p in enumerate(merge_tree.parent) if p == node]
         assert len(parts) == (2 if merge else 0)
         if merge:
-            assert tuple(found.tokens[n] for n in parts) == bpe.merges[merge - 1]
-            assert "".join(found.tokens[n] for n in parts) == token
-            assert all(found.merge[n] < merge and found.y[n] < found.y[node] for n in parts)
-    assert found.parent[0] == -1 and sorted(x for x, y in zip(found.x, found.y, strict=True) if y == 0) == [
+            assert tuple(merge_tree.tokens[n] for n in parts) == bpe.merges[merge - 1]
+            assert "".join(merge_tree.tokens[n] for n in parts) == token
+            assert all(merge_tree.merge[n] < merge and merge_tree.y[n] < merge_tree.y[node] for n in parts)
+    assert merge_tree.parent[0] == -1 and sorted(x for x, y in zip(merge_tree.x, merge_tree.y,
+    strict=True) if y == 0) == [
         0, 1, 2, 3, 4, 5, 6,
     ]  # fmt: skip
     assert lens.merge_tree(bpe, "n").tokens == ["n"]

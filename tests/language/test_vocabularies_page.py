@@ -17,17 +17,17 @@ opened = partial(open_page, "language/vocabularies")
 
 
 def compare(*args, **kwargs):
-    *_, (share, found) = lens.comparing(*args, **kwargs)
+    *_, (share, result) = lens.comparing(*args, **kwargs)
     assert share == 1
-    return found
+    return result
 
 
 def test_one_model_per_vocabulary() -> None:
     training = "the cat sat on the mat. a dog ate the hat, and the cat ate the rat! " * 40
     test = "the dog sat on the hat, and a rat ate the cat."
-    found = compare(training, test, (256, 270, 300), order=3)
-    assert [one.vocabulary for one in found] == [256, 270, 280]  # there is no more to merge
-    for one in found:
+    result = compare(training, test, (256, 270, 300), order=3)
+    assert [one.vocabulary for one in result] == [256, 270, 280]  # there is no more to merge
+    for one in result:
         size = one.vocabulary
         coder = ByteTokenizer() if size == 256 else BPETokenizer.train(training, size)
         ids = torch.tensor([coder.encode(training)])
@@ -40,7 +40,7 @@ def test_one_model_per_vocabulary() -> None:
             nats = -model.log_prob(unseen).item()
             assert one.perplexity(order) == pytest.approx(math.exp(nats / unseen.shape[1]))
             assert one.bits_per_byte(order) == pytest.approx(nats / math.log(2) / len(test))
-    assert found[0].tokens > found[1].tokens > found[2].tokens
+    assert result[0].tokens > result[1].tokens > result[2].tokens
 
 
 def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,9 +51,9 @@ def test_the_page_counts_a_model_per_vocabulary(monkeypatch: pytest.MonkeyPatch)
         if at.latex:
             break
         at.run()
-    found = compare(*lens.embedded())
+    result = compare(*lens.embedded())
     latex = next(m.value for m in at.latex if r"\ln 2" in m.value)
-    last, n = found[-1], len(found[-1].nll)
+    last, n = result[-1], len(result[-1].nll)
     assert f"={last.bits_per_byte(n):.3f}" in latex.replace("= ", "=")
     assert f"{last.perplexity(n):.2f}" in latex and f"{last.test_bytes_per_token:.3f}" in latex
     shipped = table_with(at, "bits per byte").set_index("model")
@@ -75,7 +75,7 @@ def test_perplexity_per_token_rises_where_bits_per_byte_hardly_move(real_data) -
     real_data("tinyshakespeare")
     data = Text("shakespeare")
     sizes = (256, 500, 1000, 2256)
-    found = compare(data.split_text("train"), data.held_out, sizes, order=4)
-    perplexity, bits = [[getattr(one, m)(4) for one in found] for m in ("perplexity", "bits_per_byte")]
+    result = compare(data.split_text("train"), data.held_out, sizes, order=4)
+    perplexity, bits = [[getattr(one, m)(4) for one in result] for m in ("perplexity", "bits_per_byte")]
     assert perplexity == pytest.approx([5.64, 17.29, 31.35, 57.72], abs=0.01)
     assert bits == pytest.approx([2.4947, 2.2065, 2.2126, 2.2432], abs=1e-3)

@@ -30,18 +30,18 @@ def test_a_window_learns_by_its_gradient(method, d):
         assert (step["given"], step["predicted"]) == (
             ([t], places) if method == "skip-gram" else (places, [t])
         )
-        made = (SkipGram if method == "skip-gram" else CBOW)(len(trace.result["vocabulary"]), d).double()
+        result = (SkipGram if method == "skip-gram" else CBOW)(len(trace.result["vocabulary"]), d).double()
         with torch.no_grad():
-            made.v.copy_(step["v"])
-            made.u.copy_(step["u"])
+            result.v.copy_(step["v"])
+            result.u.copy_(step["u"])
         around = torch.tensor([[ids[p] for p in places]])
         if method == "skip-gram":
-            loss = -made.log_probs(torch.tensor([ids[t]]))[0][around[0]].mean()
+            loss = -result.log_probs(torch.tensor([ids[t]]))[0][around[0]].mean()
         else:
-            loss = -made.log_probs(around)[0, ids[t]]
+            loss = -result.log_probs(around)[0, ids[t]]
         loss.backward()
-        torch.testing.assert_close(following["u"], step["u"] - 0.5 * made.u.grad, rtol=0, atol=1e-12)
-        torch.testing.assert_close(following["v"], step["v"] - 0.5 * made.v.grad, rtol=0, atol=1e-12)
+        torch.testing.assert_close(following["u"], step["u"] - 0.5 * result.u.grad, rtol=0, atol=1e-12)
+        torch.testing.assert_close(following["v"], step["v"] - 0.5 * result.v.grad, rtol=0, atol=1e-12)
         torch.testing.assert_close(step["gradient"], step["observed"] - step["expected"])
         given = [ids[p] for p in step["given"]]
         torch.testing.assert_close(step["before"], step["v"][given].mean(0))
@@ -182,11 +182,11 @@ def test_two_losses_train_from_one_start(method):
         assert torch.equal(run.v[0], start.v) and torch.equal(run.u[0], start.u)
         assert len(run.nll) == live.EPOCHS // live.EVERY + 1
         assert run.nll[0] > run.nll[-1] + 0.2 and run.nll[-1] >= floor
-        made = lens.model(lens.read(CATS, 2), 3, method)
+        model = lens.model(lens.read(CATS, 2), 3, method)
     softmax = runs[0]
-    made.v.copy_(softmax.v[7])
-    made.u.copy_(softmax.u[7])
-    assert lens.loss(made, lens.read(CATS, 2)) == pytest.approx(float(softmax.nll[7]))
+    model.v.copy_(softmax.v[7])
+    model.u.copy_(softmax.u[7])
+    assert lens.loss(model, lens.read(CATS, 2)) == pytest.approx(float(softmax.nll[7]))
     again = live.train(CATS, 2, 3, 0.5, method, "negative", 5)
     assert torch.equal(again.v, runs[1].v)  # from its seed
 

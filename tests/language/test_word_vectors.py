@@ -281,11 +281,11 @@ def against(model, C):
     """How u_j·v_i stands to PMI − log K over the pairs of the corpus: correlation, mean distance."""
     seen = C > 0
     weight = (C[seen] / C.sum()).double()
-    found = (model.v @ model.u.T).detach().double()[seen]
+    result = (model.v @ model.u.T).detach().double()[seen]
     expected = shifted_pmi(C, model.negatives)[seen]
-    x, y = (values - weight @ values for values in (found, expected))
+    x, y = (values - weight @ values for values in (result, expected))
     return float(weight @ (x * y) / ((weight @ x**2) * (weight @ y**2)).sqrt()), float(
-        weight @ (found - expected).abs()
+        weight @ (result - expected).abs()
     )
 
 
@@ -357,15 +357,15 @@ def test_planted_corpus(planted):
     }
     for weighting in ("counts", "ppmi"):
         assert score[weighting, 5] < score[weighting, 10] < score[weighting, 20] == 1.0
-    found, losses = {}, {}
+    result, losses = {}, {}
     for d in (5, 10, 20):
         torch.manual_seed(0)
         model = SkipGram(68, d)
         losses[d] = fit(model, C, 300)[-1]
-        found[d] = wv.analogies(model.vectors, questions).accuracy
+        result[d] = wv.analogies(model.vectors, questions).accuracy
         without = wv.analogies(model.vectors, questions, exclude=False).accuracy
-        assert without <= found[d]
-    assert 0.5 < found[5] < 0.9 < found[10] <= found[20] == 1.0
+        assert without <= result[d]
+    assert 0.5 < result[5] < 0.9 < result[10] <= result[20] == 1.0
     assert losses[5] > losses[10] > losses[20] > floor(C)
     assert losses[20] == pytest.approx(floor(C), abs=0.002)
     # directions agree, lengths need not

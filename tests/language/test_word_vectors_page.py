@@ -20,13 +20,13 @@ def table(name):
 
 
 def test_the_map_names_the_nearest_word_and_what_the_plane_keeps():
-    page, found = opened(), table("skipgram-relations")
-    unit = F.normalize(found.vectors, dim=1)
-    cosines = unit @ unit[found.ids["stallion"]]
+    page, result = opened(), table("skipgram-relations")
+    unit = F.normalize(result.vectors, dim=1)
+    cosines = unit @ unit[result.ids["stallion"]]
     second = cosines.sort(descending=True).indices[1]
     latex = page.latex[0].value
-    assert found.words[second] in latex and f"{cosines[second]:.4f}" in latex
-    chosen = unit[[found.ids[w] for w in page.text_area[0].value.split()]]
+    assert result.words[second] in latex and f"{cosines[second]:.4f}" in latex
+    chosen = unit[[result.ids[w] for w in page.text_area[0].value.split()]]
     S = torch.linalg.svdvals(chosen - chosen.mean(0)).square()
     assert f"keeps {float(S[:2].sum() / S.sum()):.0%}" in captions(page)
 
@@ -34,8 +34,8 @@ def test_the_map_names_the_nearest_word_and_what_the_plane_keeps():
 def test_three_methods_side_by_side():
     page = opened(view="Methods")
     for method, name in (("skip-gram", "skipgram"), ("CBOW", "cbow"), ("SVD of PPMI", "svd")):
-        found = table(f"{name}-relations")
-        scores = [embeddings.score(found, relation) for relation in found.pairs]
+        result = table(f"{name}-relations")
+        scores = [embeddings.score(result, relation) for relation in result.pairs]
         hits = sum(s.hits for s in scores)
         assert sum(s.questions for s in scores) == 336
         assert rf"\text{{{method}}}: \frac{{{hits}}}{{336}}" in page.latex[0].value
@@ -66,11 +66,11 @@ def test_inflections_are_found_again():
 
 
 def test_methods_are_said_not_to_be_compared_at_equal_passes():
-    for corpus, told in (
+    for corpus, result in (
         ("planted", "skip-gram 400, CBOW 20, SVD of PPMI 1."),
         ("captions", "skip-gram 400, CBOW 8, SVD of PPMI 1."),
     ):
-        assert f"not equal: {told}" in captions(opened(view="Methods", corpus=corpus))
+        assert f"not equal: {result}" in captions(opened(view="Methods", corpus=corpus))
     for name, passes in (("skipgram-multi30k", 400), ("sgns-multi30k", 8), ("cbow-relations", 20)):
         assert lens.passes(ui.card(name)) == passes
 

@@ -74,10 +74,14 @@ def test_parts_of_a_gaussian_code() -> None:
     close(gaussian_decomposition(f64(0.1, 0.1), f64(1.0, 2.0).diag())["total_correlation"], 0.0, 1e-12)
     # and estimated from data: the mixture of many codes
     x = torch.randn(3000, 2, generator=seeded(), dtype=torch.float64) @ torch.linalg.cholesky(x_covariance).T
-    found = AggregatedPosterior(x @ loading.T, noise.log().expand(3000, -1)).decomposition(4000, seeded(1))
+    result = AggregatedPosterior(x @ loading.T, noise.log().expand(3000, -1)).decomposition(4000, seeded(1))
     for name in ("information", "total_correlation"):
-        close(found[name], parts[name], 0.08)
-    close(found["rate"], found["information"] + found["total_correlation"] + found["dimensions"].sum(), 1e-10)
+        close(result[name], parts[name], 0.08)
+    close(
+        result["rate"],
+        result["information"] + result["total_correlation"] + result["dimensions"].sum(),
+        1e-10,
+    )
 
 
 SIX = AggregatedPosterior(
@@ -88,8 +92,8 @@ SIX = AggregatedPosterior(
 
 def test_weighted_estimate_has_a_known_offset() -> None:
     z = f64([[0.1, -0.4], [1.0, 1.0]])
-    found = weighted_log_q(SIX.mean, SIX.log_var, z, data=6)
-    close(found, SIX.log_prob(z) - math.log(6), 1e-12)
+    result = weighted_log_q(SIX.mean, SIX.log_var, z, data=6)
+    close(result, SIX.log_prob(z) - math.log(6), 1e-12)
 
 
 @pytest.mark.parametrize("batch", [2, 4, 6])

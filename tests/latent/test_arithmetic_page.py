@@ -24,9 +24,9 @@ def test_the_sum_and_its_neighbours(
     assert spoken(bar["equations"][6]) == pytest.approx(expected, abs=0.006)
     assert f"has length {arrow.norm():.3f}" in prose(page)
     distance, index = (codes - total).norm(dim=1).sort()
-    said = figure(page, "nearest")[0]["texts"]
+    text = figure(page, "nearest")[0]["texts"]
     near = [f"a {labels[i]} at {d:.2f}" for d, i in zip(distance[:6], index[:6], strict=True)]
-    assert [said[f"layout.annotations.{i}.text"][6] for i in range(6)] == near
+    assert [text[f"layout.annotations.{i}.text"][6] for i in range(6)] == near
     assert ", ".join(str(labels[i].item()) for i in index[:6]) in bar["captions"][6]
 
 

@@ -67,10 +67,10 @@ class Same(torch.nn.Module):
 def test_a_perfect_code_gives_back_every_step_and_its_shadow_on_the_other() -> None:
     a, b = torch.zeros(2, 16)
     a[0], b[0], b[1] = 2.0, 1.0, 1.0
-    found = lens.grid(Same(), torch.randn(16), a, b)  # type: ignore[arg-type]
-    assert torch.allclose(found.slopes(4), torch.tensor([[1.0, 0.5], [1.0, 1.0]]), atol=1e-5)
-    assert torch.allclose(found.read[0], torch.zeros(5, 5, 2), atol=1e-6)
-    x, y = figures.lines(found.planned)
+    grid = lens.grid(Same(), torch.randn(16), a, b)  # type: ignore[arg-type]
+    assert torch.allclose(grid.slopes(4), torch.tensor([[1.0, 0.5], [1.0, 1.0]]), atol=1e-5)
+    assert torch.allclose(grid.read[0], torch.zeros(5, 5, 2), atol=1e-6)
+    x, y = figures.lines(grid.planned)
     assert x.shape == y.shape == (len(lens.STRENGTHS), 60)
 
 
@@ -92,8 +92,8 @@ def test_what_the_scenes_say_of_digits() -> None:
     mean, best = (lens.code(model, x, one) for one in (False, True))
     assert lens.joint(model, x, best) > lens.joint(model, x, mean) + 5
     axes = lens.axes(model, lens.latent.as_input(model, pictures), lens.digit_attributes(pictures, labels))
-    found = lens.grid(model, mean, axes["bold"], axes["leaning"])
-    ink, _, slant = (part.reshape(5, 5) for part in lens.lean(found.pictures[4].flatten(0, 1)))
+    grid = lens.grid(model, mean, axes["bold"], axes["leaning"])
+    ink, _, slant = (part.reshape(5, 5) for part in lens.lean(grid.pictures[4].flatten(0, 1)))
     assert (ink.diff(dim=1) > 0).all() and (slant[-1] > slant[0]).all()
 
 

@@ -37,9 +37,9 @@ def test_the_parts_of_the_bound(model: VAE, drawn: Callable[[int], Tensor]) -> N
     page = opened(a="2", beta=3, seed=5)
     assert film(page, "beta")["at"] == 6
     expected = [rec, -kl, rec - kl, rec, kl, rec - 3 * kl]
-    found = parts(page, 6)
-    assert [abs(v) for v in found] == pytest.approx([abs(v) for v in expected], abs=6e-3)
-    assert (found[2], found[-1]) == pytest.approx((rec - kl, rec - 3 * kl), abs=6e-3)
+    result = parts(page, 6)
+    assert [abs(v) for v in result] == pytest.approx([abs(v) for v in expected], abs=6e-3)
+    assert (result[2], result[-1]) == pytest.approx((rec - kl, rec - 3 * kl), abs=6e-3)
     bars = figure(page, "costs")[1]
     assert bars["data.0.x"][6] == pytest.approx([-rec, -rec], abs=2e-3)
     assert bars["data.1.x"][6] == pytest.approx([kl, 3 * kl], abs=2e-3)
@@ -59,9 +59,9 @@ def test_the_best_guess_is_best_at_its_own_beta() -> None:
     page = opened(refit="true")
     bar = film(page, "beta")
     betas = [float(name) for name in bar["names"]]
-    found = [[abs(v) for v in parts(page, at)[:2]] for at in range(len(betas))]
+    results = [[abs(v) for v in parts(page, at)[:2]] for at in range(len(betas))]
     signs = [1 if parts(page, at)[0] > 0 else -1 for at in range(len(betas))]
-    fitted = [(sign * rec, kl) for sign, (rec, kl) in zip(signs, found, strict=True)]
+    fitted = [(sign * rec, kl) for sign, (rec, kl) in zip(signs, results, strict=True)]
     for at, beta in enumerate(betas):
         objectives = [rec - beta * kl for rec, kl in fitted]
         assert objectives[at] >= max(objectives) - 0.15, beta

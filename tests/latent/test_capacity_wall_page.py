@@ -74,15 +74,15 @@ def test_a_mixture_paves_the_ring_and_overfits(fits: lens.Fits) -> None:
 
 
 def test_the_curve_climbs_beyond_all_mixtures(fits: lens.Fits, ring: tuple) -> None:
-    found = lens.course(*ring, 6, 0)
-    assert (found.train.diff() >= -1e-9).all()
-    assert found.parameters == 15
-    assert float(found.held_out[-1]) > float(fits.held_out.max())
-    assert float(found.held_out[-1]) == pytest.approx(-lens.ring_entropy(0.1), abs=0.03)
-    assert float(found.sigmas[-1]) == pytest.approx(0.1, abs=0.01)
-    radius = found.lines[-1].norm(dim=1)
+    course = lens.course(*ring, 6, 0)
+    assert (course.train.diff() >= -1e-9).all()
+    assert course.parameters == 15
+    assert float(course.held_out[-1]) > float(fits.held_out.max())
+    assert float(course.held_out[-1]) == pytest.approx(-lens.ring_entropy(0.1), abs=0.03)
+    assert float(course.sigmas[-1]) == pytest.approx(0.1, abs=0.01)
+    radius = course.lines[-1].norm(dim=1)
     assert float((radius - 1).abs().max()) < 0.2
-    assert float(found.lines[lens.SHOWN.index(3)].norm(dim=1).max()) < 0.8  # it curls in the middle
+    assert float(course.lines[lens.SHOWN.index(3)].norm(dim=1).max()) < 0.8  # it curls in the middle
 
 
 def test_the_window_holds_a_curves_mass(ring: tuple) -> None:
@@ -98,8 +98,8 @@ def test_the_cube_needs_every_corner() -> None:
     for d in (2, 3):
         x, new = cube.data(d, 0.1, 0)
         sizes = [1, 2 ** (d - 1), 2**d]
-        found = list(lens.fits(x, new, sizes, "spherical"))[-1][1]
-        lost = -lens.cube_entropy(0.1) - found.held_out / d
+        result = list(lens.fits(x, new, sizes, "spherical"))[-1][1]
+        lost = -lens.cube_entropy(0.1) - result.held_out / d
         assert float(lost[0]) == pytest.approx(1.614413, abs=0.02)
         assert float(lost[1]) > 0.1 and abs(float(lost[2])) < 0.02
         numbers, coded = lens.bits(x, new)
@@ -108,20 +108,20 @@ def test_the_cube_needs_every_corner() -> None:
 
 def test_the_page_shows_its_numbers(fits: lens.Fits) -> None:
     page = open_page("latent/capacity_wall")
-    said = film(page, "k")
+    text = film(page, "k")
     at = lens.SIZES.index(8)
-    new, fitted, best, curve = spoken(said["equations"][at])
-    assert said["at"] == at and new == pytest.approx(float(fits.held_out[at]), abs=6e-5)
+    new, fitted, best, curve = spoken(text["equations"][at])
+    assert text["at"] == at and new == pytest.approx(float(fits.held_out[at]), abs=6e-5)
     assert fitted == pytest.approx(float(fits.train[at]), abs=6e-5)
     assert best == pytest.approx(-lens.ring_entropy(0.1), abs=6e-5) and curve > max(fits.held_out.tolist())
-    assert "47 numbers" in said["captions"][at]
+    assert "47 numbers" in text["captions"][at]
 
 
 @pytest.mark.heavy
 def test_six_dimensions_and_few_points() -> None:
     page = open_page("latent/capacity_wall", view="Cube", d=6)
-    said = film(page, "components")["equations"][cube.SIZES.index(32)]
-    new, best, plain, coded = spoken(said)
+    text = film(page, "components")["equations"][cube.SIZES.index(32)]
+    new, best, plain, coded = spoken(text)
     assert best - new > 0.5 and coded > best - 0.05 and plain < new  # far from the best
     few = open_page("latent/capacity_wall", n=250)
     assert "250" in str(few.session_state["_program"][0])

@@ -24,18 +24,18 @@ def digits() -> Tensor:
 
 
 def test_the_nearest_code_is_the_one_at_the_least_distance(book: VQVAE, digits: Tensor) -> None:
-    found = lens.read(book, digits[:1])
+    result = lens.read(book, digits[:1])
     features = book.features(digits[:1])[0]
     brute = torch.stack([((f - book.codebook) ** 2).sum(1) for f in features])
-    assert torch.allclose(found.distances, brute, atol=1e-4)
-    assert torch.equal(found.codes, brute.argmin(1))
+    assert torch.allclose(result.distances, brute, atol=1e-4)
+    assert torch.equal(result.codes, brute.argmin(1))
 
 
 def test_a_code_is_written_over_at_one_place(book: VQVAE, digits: Tensor) -> None:
-    found = lens.read(book, digits[:1])
-    pictures = lens.swapped(book, found.codes, 6)
-    assert torch.allclose(pictures[found.codes[6]], found.rebuilt, atol=1e-6)
-    codes = found.codes.clone()
+    result = lens.read(book, digits[:1])
+    pictures = lens.swapped(book, result.codes, 6)
+    assert torch.allclose(pictures[result.codes[6]], result.rebuilt, atol=1e-6)
+    codes = result.codes.clone()
     codes[6] = 3
     assert torch.allclose(pictures[3], book.decode(codes[None])[0, 0], atol=1e-6)
 

@@ -68,8 +68,8 @@ def test_the_bound_cannot_tell_collapse_from_use():
     assert parts.elbo().mean().item() == pytest.approx(-0.693147, abs=1e-6)
     assert parts.kl.abs().max() == 0
 
-    told = {"rec": 0.0, "kl": math.log(2)}  # binary z = x_1 under a fair prior, decoder certain
-    assert told["rec"] - told["kl"] == pytest.approx(parts.elbo().mean().item(), abs=1e-6)
+    results = {"rec": 0.0, "kl": math.log(2)}  # binary z = x_1 under a fair prior, decoder certain
+    assert results["rec"] - results["kl"] == pytest.approx(parts.elbo().mean().item(), abs=1e-6)
 
 
 @pytest.mark.parametrize("kind", ["order1", "made", "pixelcnn", "gru"])

@@ -25,26 +25,26 @@ def test_which_models_are_offered() -> None:
 
 
 @pytest.mark.parametrize("name", SHIPPED)
-def test_bound_and_kl_are_the_cards(name: str, found: dict[str, lens.Use]) -> None:
+def test_bound_and_kl_are_the_cards(name: str, result: dict[str, lens.Use]) -> None:
     card = weights.read_card(loading.folder(name))["metrics"]
-    assert found[name].paid == pytest.approx(card["test/kl"], rel=0.1)
-    assert found[name].cost == pytest.approx(card["test/elbo"], rel=2e-2)
+    assert result[name].paid == pytest.approx(card["test/kl"], rel=0.1)
+    assert result[name].cost == pytest.approx(card["test/elbo"], rel=2e-2)
 
 
-def test_what_the_scenes_say(found: dict[str, lens.Use]) -> None:
-    assert abs(found["gru-chains"].saved) < 0.05 and found["gru-chains"].paid < 0.05
-    assert found["gru-freebits-chains"].saved > 1
-    most = max(found, key=lambda name: found[name].saved)
+def test_what_the_scenes_say(result: dict[str, lens.Use]) -> None:
+    assert abs(result["gru-chains"].saved) < 0.05 and result["gru-chains"].paid < 0.05
+    assert result["gru-freebits-chains"].saved > 1
+    most = max(result, key=lambda name: result[name].saved)
     assert most == "factorised-chains"
     ends = {name: loading.history(name) for name in SHIPPED}
     costs = {name: h["val/rec"][-1] + h["val/kl"][-1] for name, h in ends.items()}
     remembering = [cost for name, cost in costs.items() if name != "factorised-chains"]
     assert max(remembering) - min(remembering) < 0.5 < costs["factorised-chains"] - max(remembering)
     assert ends["gru-chains"]["val/kl"][0] < 0.1
-    plain, made = (
+    plain, results = (
         lens.use(weights.load(name), *(2 * digits())) for name in ("vae-bits-digits", "madevae-digits")
     )
-    assert made.saved < plain.saved
+    assert results.saved < plain.saved
 
 
 @pytest.mark.parametrize("data", lens.DATA)
@@ -53,32 +53,32 @@ def test_the_kl_of_all_dimensions_is_the_models_own(data: str) -> None:
     x = lens.chains("test")[0] if data == "Two chains" else digits()[0]
     for name in loading.trained("latent", lens.fits(data)):
         model = weights.load(name)
-        found = lens.dimensions(model, x)
+        dimensions = lens.dimensions(model, x)
         parts = model.elbo_terms(x[:50], generator=torch.Generator().manual_seed(0))
         few = lens.dimensions(model, x[:50])
         torch.testing.assert_close(few.kl, parts.kl.mean(0)[few.order].detach())
         assert few.paid == pytest.approx(parts.kl.sum(-1).mean().item(), rel=1e-5)
         card = weights.read_card(loading.folder(name))["metrics"]
-        assert int(found.active.sum()) == card["test/active"]
-        assert found.paid == pytest.approx(card["test/kl"], rel=1e-4 if data == "Digits" else 0.1)
-        assert (found.kl.diff() <= 0).all() and sorted(found.order) == list(range(model.latent_dim))
-        assert (found.kl >= 0.5 * found.moved).all()  # a mean that moves is paid for
+        assert int(dimensions.active.sum()) == card["test/active"]
+        assert dimensions.paid == pytest.approx(card["test/kl"], rel=1e-4 if data == "Digits" else 0.1)
+        assert (dimensions.kl.diff() <= 0).all() and sorted(dimensions.order) == list(range(model.latent_dim))
+        assert (dimensions.kl >= 0.5 * dimensions.moved).all()  # a mean that moves is paid for
 
 
 def test_the_dimensions_that_the_page_shows() -> None:
     page = open_page("latent/collapse", view="Dimensions", data="Digits", which=2)
     names = loading.trained("latent", lens.fits("Digits"))
-    found = [lens.dimensions(weights.load(name), digits()[0]) for name in names]
-    said, (_, frames) = film(page, "which"), figure(page, "dimensions")
-    assert said["at"] == 2 and names[2] == "madevae-digits" and said["count"] == len(names)
-    for at, one in enumerate(found):
+    results = [lens.dimensions(weights.load(name), digits()[0]) for name in names]
+    text, (_, frames) = film(page, "which"), figure(page, "dimensions")
+    assert text["at"] == 2 and names[2] == "madevae-digits" and text["count"] == len(names)
+    for at, one in enumerate(results):
         assert frames["data.0.y"][at] == pytest.approx(one.kl.tolist(), rel=1e-4)
-        *terms, total = spoken(said["equations"][at])
+        *terms, total = spoken(text["equations"][at])
         assert terms == pytest.approx(one.kl.tolist(), abs=6e-3)  # two digits, that all ten have room
         assert total == pytest.approx(one.paid, abs=6e-4)
-    made, plain = found[2], found[names.index("vae-bits-digits")]
-    assert int(made.active.sum()) == 10 and (plain.kl > made.kl).all()  # what the scene says
-    assert lens.short(names)[lens.cheapest(found)] == "madevae-freebits"
+    result, plain = results[2], results[names.index("vae-bits-digits")]
+    assert int(result.active.sum()) == 10 and (plain.kl > result.kl).all()  # what the scene says
+    assert lens.short(names)[lens.cheapest(results)] == "madevae-freebits"
 
 
 def test_a_dimension_may_be_active_and_unused() -> None:
@@ -117,9 +117,9 @@ def test_the_film_is_the_curve_that_is_kept() -> None:
     assert numbers(equation(page)) == pytest.approx([truth.least_nll, truth.information], abs=6e-4)
 
 
-def test_the_swap_in_numbers(found: dict[str, lens.Use]) -> None:
+def test_the_swap_in_numbers(result: dict[str, lens.Use]) -> None:
     page = open_page("latent/collapse", view=SWAP, model="gru-freebits-chains")
-    one = found["gru-freebits-chains"]
+    one = result["gru-freebits-chains"]
     assert numbers(equation(page)) == pytest.approx([one.other, -one.own, one.saved, one.paid], abs=6e-3)
     table = table_with(page, "−ELBO")
     row = table[table["model"] == "gru-freebits"].iloc[0]
@@ -127,10 +127,10 @@ def test_the_swap_in_numbers(found: dict[str, lens.Use]) -> None:
 
 
 @pytest.mark.parametrize(("text", "said"), [("0101x", "“x” is no bit"), ("0101", "That is 4 bits")])
-def test_a_bad_string_is_named(text: str, said: str) -> None:
+def test_a_bad_string_is_named(text: str, texts: str) -> None:
     page = open_warned("latent/collapse", view=SWAP, string=text)
-    assert said in page.warning[0].value
-    with pytest.raises(ValueError, match=said[:4]):
+    assert texts in page.warning[0].value
+    with pytest.raises(ValueError, match=texts[:4]):
         lens.typed(text)
     assert lens.typed("01 " * 16).sum() == 16
 
@@ -140,7 +140,7 @@ def test_all_but_the_factorised_decoder_end_within_a_nat_and_their_kl_does_not()
     for name in (*SHIPPED, "gru-annealed-chains"):
         curve = loading.history(name)
         ends[name] = curve["val/rec"][-1] + curve["val/kl"][-1], curve["val/kl"][-1]
-    told = ends.pop("factorised-chains")[0]
+    result = ends.pop("factorised-chains")[0]
     bounds, kls = zip(*ends.values(), strict=True)
-    assert max(bounds) - min(bounds) < 1 < told - max(bounds)
+    assert max(bounds) - min(bounds) < 1 < result - max(bounds)
     assert max(kls) - min(kls) > 1.5

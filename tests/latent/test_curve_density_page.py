@@ -52,9 +52,9 @@ def test_the_density_integrates_and_its_draws_follow_it(name: str) -> None:
 
 def test_two_guesses_at_the_crossing() -> None:
     curve, at = lens.CURVES["loop"]
-    found = lens.modes(lens.posterior(curve, 0.3, at))
-    assert len(found) == 2 and float(found.sum()) == pytest.approx(0, abs=1e-9)
-    torch.testing.assert_close(curve(found), torch.tensor([at, at]).double(), rtol=0, atol=0.1)
+    modes = lens.modes(lens.posterior(curve, 0.3, at))
+    assert len(modes) == 2 and float(modes.sum()) == pytest.approx(0, abs=1e-9)
+    torch.testing.assert_close(curve(modes), torch.tensor([at, at]).double(), rtol=0, atol=0.1)
 
 
 def test_at_the_centre_the_posterior_is_the_prior() -> None:

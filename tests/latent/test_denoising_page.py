@@ -43,14 +43,14 @@ def test_more_damage_hits_what_less_has_hit(kind: str, bits: Tensor) -> None:
 
 
 def test_wrong_pixels_and_nats_by_hand(models: dict[str, torch.nn.Module], bits: Tensor) -> None:
-    found = lens.heal(models, bits[:5], "flip", 0)
-    p = models["DAE"].reconstruct(found.pictures["x̃"][4]).double()
+    heal = lens.heal(models, bits[:5], "flip", 0)
+    p = models["DAE"].reconstruct(heal.pictures["x̃"][4]).double()
     by_hand = (
         sum(int((a > 0.5) != (b > 0.5)) for a, b in zip(p.flatten(), bits[:5].flatten(), strict=True)) / 5
     )
-    assert float(found.wrong["DAE"][4]) == pytest.approx(by_hand)
+    assert float(heal.wrong["DAE"][4]) == pytest.approx(by_hand)
     picked = torch.where(bits[:5] > 0.5, p, 1 - p).clamp(min=1e-6)
-    assert float(found.nats["DAE"][4]) == pytest.approx(float(-picked.log().sum(1).mean()), rel=1e-3)
+    assert float(heal.nats["DAE"][4]) == pytest.approx(float(-picked.log().sum(1).mean()), rel=1e-3)
     card = weights.read_card(ui.folder("ae-digits"))["metrics"]["test/rec"]
     assert float(lens.heal(models, bits, "mask", 0).nats["AE"][0]) == pytest.approx(card, rel=1e-2)
 

@@ -34,9 +34,9 @@ def test_all_models_of_sprites_are_offered() -> None:
 
 
 def test_a_share_is_an_information_over_an_entropy(
-    models: dict[str, VAE], found: dict[str, lens.Scores]
+    models: dict[str, VAE], result: dict[str, lens.Scores]
 ) -> None:
-    model, one = models["beta4-sprites"], found["beta4-sprites"]
+    model, one = models["beta4-sprites"], result["beta4-sprites"]
     x, factors = everything()
     z = lens.read(model, x, "draws")[:, one.order[0]]
     joint = torch.zeros(lens.BINS, FACTORS["row"], dtype=torch.float64)
@@ -47,10 +47,10 @@ def test_a_share_is_an_information_over_an_entropy(
     assert one.mig == pytest.approx(float(mutual_information_gap(lens.read(model, x, "draws"), factors)))
 
 
-def test_a_code_that_knows_nothing_is_counted_the_floor(found: dict[str, lens.Scores]) -> None:
+def test_a_code_that_knows_nothing_is_counted_the_floor(result: dict[str, lens.Scores]) -> None:
     _, factors = everything()
     noise = torch.randn(len(factors), 40, generator=torch.Generator().manual_seed(1))
-    one = found["vae-sprites"]
+    one = result["vae-sprites"]
     counted = (lens.information_table(noise, factors, lens.BINS) / one.entropies).mean(0)
     assert torch.allclose(counted, one.floor, rtol=0.15)
 
@@ -67,23 +67,23 @@ def test_the_codes_depend_on_each_other_as_a_gaussian_says() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_lost_is_the_card_s(name: str, found: dict[str, lens.Scores]) -> None:
+def test_what_is_lost_is_the_card_s(name: str, result: dict[str, lens.Scores]) -> None:
     card = weights.read_card(ui.folder(name))["metrics"]
-    assert found[name].distortion == pytest.approx(card["test/rec"], rel=0.03)
-    assert float(found[name].kl.sum()) == pytest.approx(card["test/kl"], rel=0.05)
+    assert result[name].distortion == pytest.approx(card["test/rec"], rel=0.03)
+    assert float(result[name].kl.sum()) == pytest.approx(card["test/kl"], rel=0.05)
 
 
-def test_what_the_scenes_say(models: dict[str, VAE], found: dict[str, lens.Scores]) -> None:
-    vae, factor, tc, beta = (found[name] for name in NAMES)
+def test_what_the_scenes_say(models: dict[str, VAE], result: dict[str, lens.Scores]) -> None:
+    vae, factor, tc, beta = (result[name] for name in NAMES)
     assert [beta.best_factor(row) for row in range(3)] == [ROW, COLUMN, SCALE]
     assert float(beta.shares[3:].max()) < 0.03 and float(beta.kl[3:].max()) < 0.15
     assert [factor.best_factor(0), factor.best_factor(1)] == [ROW, COLUMN]
     assert float(factor.shares[0, ROW]) > 5 * float(factor.shares[0].sort().values[-2])
     assert len({tc.owner(v) for v in (COLUMN, ROW, SCALE)}) == 3 and float(tc.kl[-3:].max()) < 0.02
     assert (
-        max(found.values(), key=lambda one: one.mig)
+        max(result.values(), key=lambda one: one.mig)
         is beta
-        is max(found.values(), key=lambda one: one.distortion)
+        is max(result.values(), key=lambda one: one.distortion)
     )
     assert factor.mig > 0.9 * beta.mig and factor.distortion < 0.65 * beta.distortion
     assert 1.9 < factor.tc < vae.tc and tc.tc < 0.3 and beta.tc < 0.3
@@ -91,8 +91,8 @@ def test_what_the_scenes_say(models: dict[str, VAE], found: dict[str, lens.Score
     assert float(means.kl[5]) < 0.1 and float(means.shares[5, SCALE]) > 5 * float(beta.shares[5, SCALE])
 
 
-def test_rows_turn_one_dimension(models: dict[str, VAE], found: dict[str, lens.Scores]) -> None:
-    model, one = models["beta4-sprites"], found["beta4-sprites"]
+def test_rows_turn_one_dimension(models: dict[str, VAE], result: dict[str, lens.Scores]) -> None:
+    model, one = models["beta4-sprites"], result["beta4-sprites"]
     z = model.encode(sprites.examples()[0][1][None])[0]
     pictures = lens.turned(model, z, one.order)
     code = z.clone()
@@ -112,22 +112,22 @@ def test_motions_of_a_known_square() -> None:
     assert sprites.motions(pictures)[0].tolist() == pytest.approx([6, 1, 2])
 
 
-def test_the_page_shows_them(found: dict[str, lens.Scores]) -> None:
+def test_the_page_shows_them(result: dict[str, lens.Scores]) -> None:
     page = open_page("latent/disentanglement", model="beta4-sprites", row=2)
-    one, bar = found["beta4-sprites"], film(page, "row")
+    one, bar = result["beta4-sprites"], film(page, "row")
     assert bar["at"] == 1 and len(bar["equations"]) == 8
     best = one.shares[:, COLUMN].topk(2).values.tolist()
     assert spoken(bar["equations"][1])[:3] == pytest.approx([best[0], -best[1], best[0] - best[1]], abs=1e-3)
     assert "of the column" in bar["captions"][1] and metrics(page)["MIG"] == f"{one.mig:.3f}"
 
 
-def test_the_four_models_side_by_side(found: dict[str, lens.Scores]) -> None:
+def test_the_four_models_side_by_side(result: dict[str, lens.Scores]) -> None:
     page = open_page("latent/disentanglement", view="Four models", which=4)
     _, frames = figure(page, "price")
-    ordered = sorted(found.values(), key=lambda one: one.distortion)
+    ordered = sorted(result.values(), key=lambda one: one.distortion)
     assert frames["data.2.y"][:, 0].tolist() == pytest.approx([one.mig for one in ordered], abs=1e-5)
-    said = spoken(film(page, "which")["equations"][3])
-    assert said[5] == pytest.approx(sum(said[:5]) / 5, abs=2e-3) == pytest.approx(ordered[3].mig, abs=2e-3)
+    text = spoken(film(page, "which")["equations"][3])
+    assert text[5] == pytest.approx(sum(text[:5]) / 5, abs=2e-3) == pytest.approx(ordered[3].mig, abs=2e-3)
 
 
 def test_own_sprite_and_a_broken_drawing() -> None:

@@ -26,10 +26,10 @@ def model(name: str):
 
 
 def test_the_default_page_shows_what_scikit_learn_finds(reference: Reference) -> None:
-    said = film(open_page("latent/eigen_digits"), "k")
-    assert said["at"] == 5
+    text = film(open_page("latent/eigen_digits"), "k")
+    assert text["at"] == 5
     x = torch.as_tensor(shelf()["3"]).flatten().double().numpy()
-    at_five = said["equations"][5]
+    at_five = text["equations"][5]
     centred = x - reference.mean_
     left = centred - reference.components_[:5].T @ (reference.components_[:5] @ centred)
     values = spoken(at_five)
@@ -39,7 +39,7 @@ def test_the_default_page_shows_what_scikit_learn_finds(reference: Reference) ->
     held = common.held_out(8).double().numpy() - reference.mean_
     lost = held - held @ reference.components_[:5].T @ reference.components_[:5]
     assert values[2] == pytest.approx((lost**2).sum(1).mean(), abs=2e-3)
-    assert f"{1 - left @ left / (centred @ centred):.0%} of this digit" in said["captions"][5]
+    assert f"{1 - left @ left / (centred @ centred):.0%} of this digit" in text["captions"][5]
 
 
 def shelf() -> dict[str, torch.Tensor]:
@@ -88,20 +88,20 @@ def test_what_the_scenes_say() -> None:
 def test_hidden_pixels_are_conditioned_on_the_seen_ones(name: str) -> None:
     linear, x = model(name), common.held_out(8)[3].double()
     hidden = lens.masks("lower", 8).flatten(1)
-    found = lens.filled(linear, x, hidden)
+    result = lens.filled(linear, x, hidden)
     mean, covariance = condition_gaussian(
         linear.mean.double(), linear.covariance().double(), ~hidden[3], x[~hidden[3]]
     )
-    torch.testing.assert_close(found.pictures[3][hidden[3]], mean, rtol=0, atol=1e-5)
+    torch.testing.assert_close(result.pictures[3][hidden[3]], mean, rtol=0, atol=1e-5)
     torch.testing.assert_close(
-        found.deviations[3][hidden[3]], covariance.diagonal().sqrt(), rtol=0, atol=1e-5
+        result.deviations[3][hidden[3]], covariance.diagonal().sqrt(), rtol=0, atol=1e-5
     )
-    assert float(found.error[3]) == pytest.approx(
+    assert float(result.error[3]) == pytest.approx(
         float((mean - x[hidden[3]]).square().mean().sqrt()), abs=1e-5
     )
-    assert torch.equal(found.pictures[0], x) and float(found.error[0]) == 0
-    torch.testing.assert_close(found.pictures[8], linear.mean.double())
-    assert float(found.log_seen[8]) == pytest.approx(0, abs=1e-9)
+    assert torch.equal(result.pictures[0], x) and float(result.error[0]) == 0
+    torch.testing.assert_close(result.pictures[8], linear.mean.double())
+    assert float(result.log_seen[8]) == pytest.approx(0, abs=1e-9)
 
 
 def test_masks_cover_step_by_step() -> None:
@@ -118,13 +118,13 @@ def test_masks_cover_step_by_step() -> None:
 
 def test_the_hidden_view_says_its_numbers() -> None:
     page = open_page("latent/eigen_digits", view="Hidden pixels")
-    said = film(page, "hidden")
+    text = film(page, "hidden")
     x, hidden = shelf()["3"].flatten(), lens.masks("right", 8).flatten(1)
     errors = [float(lens.filled(model(n), x, hidden).error[4]) for n in ("ppca-digits", "fa-digits")]
-    assert said["at"] == 4
-    assert f"PPCA {errors[0]:.3f}, FA {errors[1]:.3f}" in said["captions"][4]
+    assert text["at"] == 4
+    assert f"PPCA {errors[0]:.3f}, FA {errors[1]:.3f}" in text["captions"][4]
     assert max(errors) < 0.75 * float(
-        said["captions"][4].split("digit ")[1].rstrip(".")
+        text["captions"][4].split("digit ")[1].rstrip(".")
     )  # both guess from the rest
     open_page("latent/eigen_digits", view="Hidden pixels", hide="brush")
 

@@ -98,33 +98,33 @@ BINARY = Tables(f64(0.7, 0.3), f64(0.5, 0.5), f64([[0.9, 0.1], [0.4, 0.6]]), f64
 
 
 def test_two_kls() -> None:
-    found = BINARY.two_kls()
+    result = BINARY.two_kls()
     close(BINARY.elbo(), f64(-0.460291, -1.058066))
-    close(found["negative_elbo"], 0.639624)
-    close(found["joint"], 0.028759)
-    close(found["marginal"], 0.005630)
-    close(found["posterior"], 0.023129)
-    close(found["entropy"], 0.610864)
-    close(found["information"], 0.229052)
-    close(found["aggregated"], 0.016289)
-    close(found["rate"], 0.245341)
-    close(found["joint"], found["marginal"] + found["posterior"], 1e-12)
-    close(found["rate"], found["information"] + found["aggregated"], 1e-12)
+    close(result["negative_elbo"], 0.639624)
+    close(result["joint"], 0.028759)
+    close(result["marginal"], 0.005630)
+    close(result["posterior"], 0.023129)
+    close(result["entropy"], 0.610864)
+    close(result["information"], 0.229052)
+    close(result["aggregated"], 0.016289)
+    close(result["rate"], 0.245341)
+    close(result["joint"], result["marginal"] + result["posterior"], 1e-12)
+    close(result["rate"], result["information"] + result["aggregated"], 1e-12)
 
 
 def test_the_identity_needs_the_entropy_of_the_data() -> None:
     """LV-E1, [GM] 3.40–3.41: E[−ELBO] is the joint KL plus H(q_D), not the joint KL."""
-    found = BINARY.two_kls()
-    close(found["negative_elbo"], found["joint"] + found["entropy"], 1e-12)
-    assert abs(found["negative_elbo"] - found["joint"]) > 0.6
+    result = BINARY.two_kls()
+    close(result["negative_elbo"], result["joint"] + result["entropy"], 1e-12)
+    assert abs(result["negative_elbo"] - result["joint"]) > 0.6
 
 
 def test_without_the_information_it_is_no_lower_bound() -> None:
     """LV-E2, [GM] problem 3.1(a): what is left without I_q exceeds −H(q_D), which no ELBO can."""
-    found = BINARY.two_kls()
-    printed = -found["negative_elbo"] + found["information"]
+    result = BINARY.two_kls()
+    printed = -result["negative_elbo"] + result["information"]
     close(printed, -0.410572)
-    assert -found["negative_elbo"] < -found["entropy"] < printed
+    assert -result["negative_elbo"] < -result["entropy"] < printed
 
 
 def test_a_decoder_that_ignores_z_reaches_the_entropy() -> None:
@@ -384,8 +384,8 @@ def test_what_beta_keeps_is_what_training_finds(beta: float) -> None:
             return total
 
         optimizer.step(loss)  # type: ignore[arg-type]
-        found = directions(f64([value]), 0.5, beta)
-        close(at[0].detach().square(), found.w2[0], 1e-3)
+        result = directions(f64([value]), 0.5, beta)
+        close(at[0].detach().square(), result.w2[0], 1e-3)
 
 
 def test_best_encoder_at_weights() -> None:

@@ -62,15 +62,15 @@ def test_all_five_end_at_one_height_and_a_film_of_sigma_too() -> None:
     elbo = frames["data.8.y"][:, 0]
     for at, column in ((0, 0), (0, 4), (1, 1), (2, 2), (3, 3), (1, 5)):
         assert ends[at][:, column] == pytest.approx(elbo, abs=1e-4)
-    found = [spoken(e)[0] for e in film(page, "sigma")["equations"]]
-    best = found.index(max(found))
+    results = [spoken(e)[0] for e in film(page, "sigma")["equations"]]
+    best = results.index(max(results))
     assert lens.DEVIATIONS[best] == 0.45  # falls on both sides
-    assert found[:best] == sorted(found[:best]) and found[best:] == sorted(found[best:], reverse=True)
+    assert results[:best] == sorted(results[:best]) and results[best:] == sorted(results[best:], reverse=True)
 
 
 def test_half_of_the_kl_is_no_bound() -> None:
-    said = prose(open_page("latent/elbo_bars", beta=0.5))
-    assert "C ends at -1.58" in said and "above log p(x): no bound" in said
+    text = prose(open_page("latent/elbo_bars", beta=0.5))
+    assert "C ends at -1.58" in text and "above log p(x): no bound" in text
 
 
 def test_own_model_and_what_cannot_be_read() -> None:
@@ -85,8 +85,8 @@ def test_own_model_and_what_cannot_be_read() -> None:
 
 def test_typed_numbers() -> None:
     assert typed.named("1; −2, 3", 5) == ([1.0, -2.0, 3.0], "")
-    found, said = typed.named("1 nan 1e9", 5)
-    assert found == [1.0] and "“nan” and 1 more" in said
+    result, text = typed.named("1 nan 1e9", 5)
+    assert result == [1.0] and "“nan” and 1 more" in text
     assert typed.named("1 2 3", 2) == ([1.0, 2.0], "There are 3 numbers: the first 2 are used.")
     assert typed.distribution("1 3", 4) == ([0.25, 0.75], "")
     for bad in ("", "1", "0 0"):

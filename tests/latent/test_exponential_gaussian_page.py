@@ -32,8 +32,8 @@ def test_numbers_of_the_film(theta: float, phi: float, x: float) -> None:
 def test_the_printed_formula_is_no_bound() -> None:
     """LV-O33, E20: −.918939 against −1.193147."""
     page = open_page("latent/exponential_gaussian", formula="printed")
-    said = film(page, "theta")["captions"][lens.index(1.0)]
-    assert "the printed formula says -0.919, above log p(x): no bound" in said and "0.226 below" in said
+    text = film(page, "theta")["captions"][lens.index(1.0)]
+    assert "the printed formula says -0.919, above log p(x): no bound" in text and "0.226 below" in text
     assert "too high, here by 0.500" in prose(page)
     frames = figure(page, "curves")[1]
     assert (frames["data.0.y"] <= frames["data.2.y"] + 1e-6).all()  # the right one never crosses
@@ -44,23 +44,23 @@ def test_summits() -> None:
     page = open_page("latent/exponential_gaussian")
     assert "2/x = 2.000, log p(x) at θ = 1.680" in prose(page)  # E21
     for formula, place in (("right", 2.0), ("printed", 1.0)):
-        found = lens.surface(1.0)
-        t, p = divmod(int(found.of(formula).argmax()), len(lens.VALUES))
-        assert (lens.VALUES[t], lens.VALUES[p]) == (place, place) and found.peak(formula) == place
+        surface = lens.surface(1.0)
+        t, p = divmod(int(surface.of(formula).argmax()), len(lens.VALUES))
+        assert (lens.VALUES[t], lens.VALUES[p]) == (place, place) and surface.peak(formula) == place
     assert lens.surface(2.0).peak("right") == 1.0
     assert "has a maximum" in prose(open_page("latent/exponential_gaussian", x=-1.0))
-    found = lens.surface(-1.0).bound.diagonal()
-    assert (found.diff() > 0).all()
+    surface = lens.surface(-1.0).bound.diagonal()
+    assert (surface.diff() > 0).all()
 
 
 def test_the_bound_rises_where_the_evidence_falls() -> None:
     """LV-O34, from θ = 1.7 back to 1 at φ = 1."""
-    found, a, b, p = lens.surface(1.0), lens.index(1.7), lens.index(1.0), lens.index(1.0)
-    assert found.bound[b, p] > found.bound[a, p] and found.evidence[b] < found.evidence[a]
-    assert abs(lens.VALUES[int(found.evidence.argmax())] - found.likeliest) < 0.06  # type: ignore[operator]
-    assert lens.move(found, b, 1.0) == "L falls, log p rises"
-    assert lens.move(found, lens.index(0.5), 1.0) == "both rise"
-    assert torch.isfinite(found.printed).all()
+    result, a, b, p = lens.surface(1.0), lens.index(1.7), lens.index(1.0), lens.index(1.0)
+    assert result.bound[b, p] > result.bound[a, p] and result.evidence[b] < result.evidence[a]
+    assert abs(lens.VALUES[int(result.evidence.argmax())] - result.likeliest) < 0.06  # type: ignore[operator]
+    assert lens.move(result, b, 1.0) == "L falls, log p rises"
+    assert lens.move(result, lens.index(0.5), 1.0) == "both rise"
+    assert torch.isfinite(result.printed).all()
 
 
 def test_a_bad_link_is_named() -> None:

@@ -58,18 +58,18 @@ def test_a_mixture_far_away_and_far_apart_is_that_of_differences(covariance: str
     gaussians = model.gaussians
     law = torch.distributions.MultivariateNormal(gaussians.means, gaussians.matrices)
     own = torch.arange(400) // 200
-    found = gaussians.log_prob(x)[torch.arange(400), order[own]]
+    result = gaussians.log_prob(x)[torch.arange(400), order[own]]
     due = law.log_prob(x[:, None])[torch.arange(400), order[own]]
-    torch.testing.assert_close(found, due, rtol=1e-6, atol=1e-6)
+    torch.testing.assert_close(result, due, rtol=1e-6, atol=1e-6)
 
 
 def test_narrow_states_far_apart_are_those_of_differences() -> None:
     model = HMM(2, "gaussian", num_features=1)
     model.emission.set_parameters(torch.tensor([[0.0], [1e6]]), torch.full((2, 1), 1e-6, dtype=torch.float64))
     x = torch.tensor([[0.001, 1e6 + 0.002, 1e6]], dtype=torch.float64)
-    found = model.log_emissions(x)[0]
+    result = model.log_emissions(x)[0]
     due = torch.distributions.Normal(model.emission.means[:, 0], 1e-3).log_prob(x[0, :, None])
-    torch.testing.assert_close(found, due, rtol=1e-9, atol=1e-6)
+    torch.testing.assert_close(result, due, rtol=1e-9, atol=1e-6)
 
 
 @pytest.mark.parametrize("rule", [scores.precision_recall, metrics.precision_recall])
@@ -103,8 +103,8 @@ def test_a_factor_that_never_varies_is_left_out_of_mig() -> None:
     codes = torch.stack([factors[:, 0].double(), factors[:, 1].double(), torch.zeros(400).double()], 1)
     due = scores.mutual_information_gap(codes, factors, bins=4)
     constant = torch.cat([factors, torch.full((400, 1), 2)], 1)
-    found = scores.mutual_information_gap(codes, constant, bins=4)
-    assert math.isfinite(float(found)) and float(found) == pytest.approx(float(due), abs=1e-12)
+    result = scores.mutual_information_gap(codes, constant, bins=4)
+    assert math.isfinite(float(result)) and float(result) == pytest.approx(float(due), abs=1e-12)
     with pytest.raises(ValueError, match="No factor varies"):
         scores.mutual_information_gap(codes, constant[:, 2:])
 

@@ -31,9 +31,9 @@ def test_a_full_gaussian_closes_it() -> None:
 
 def test_one_of_two_modes() -> None:
     toy = lens.target(lens.FORMS["two modes"], 1.5, 0.3)
-    ((_, found),) = deque(lens.training(toy, "diagonal", 1, False, 0), maxlen=1)
-    assert found.gap == pytest.approx(math.log(2), abs=0.05)
-    left = float((found.draws[-1][:, 0] < 0).float().mean())
+    ((_, result),) = deque(lens.training(toy, "diagonal", 1, False, 0), maxlen=1)
+    assert result.gap == pytest.approx(math.log(2), abs=0.05)
+    left = float((result.draws[-1][:, 0] < 0).float().mean())
     assert min(left, 1 - left) < 0.01
 
 
@@ -42,12 +42,12 @@ def test_a_flow_follows_the_bend(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(lens.STEPS, "flow", 160)
     toy = lens.target(lens.FORMS["banana"], 0.5, 0.3)
     before = torch.get_rng_state()
-    ((share, found),) = deque(lens.training(toy, "flow", 1, False, 0), maxlen=1)
+    ((share, result),) = deque(lens.training(toy, "flow", 1, False, 0), maxlen=1)
     assert torch.equal(before, torch.get_rng_state())
-    assert share == 1.0 and -0.05 < found.gap < 0.7
-    assert found.layers.shape[1:] == (lens.SHOWN, 2)
-    torch.testing.assert_close(found.layers[-1], found.draws[-1])
-    assert len(lens.sentences(found, True)) == len(found.layers)
+    assert share == 1.0 and -0.05 < result.gap < 0.7
+    assert result.layers.shape[1:] == (lens.SHOWN, 2)
+    torch.testing.assert_close(result.layers[-1], result.draws[-1])
+    assert len(lens.sentences(result, True)) == len(result.layers)
 
 
 def test_the_exact_posterior() -> None:

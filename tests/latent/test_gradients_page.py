@@ -15,8 +15,8 @@ from pages.latent.gradients import lens
 
 
 def variances(page: object, key: str = "n") -> list[float]:
-    said = film(page, key)["captions"][-1]  # type: ignore[arg-type]
-    return [float(v) for v in re.findall(r" (-?[\d.e+-]+)(?=, |\.$)", said)]
+    text = film(page, key)["captions"][-1]  # type: ignore[arg-type]
+    return [float(v) for v in re.findall(r" (-?[\d.e+-]+)(?=, |\.$)", text)]
 
 
 def test_default_widths() -> None:
@@ -42,8 +42,8 @@ def test_quadrature_is_the_formula(mean: float, others: int) -> None:
 
 def test_by_the_scale() -> None:
     race = lens.of_polynomial([0.0, 0.0, 1.0], 2.0, "σ", 2, 0)
-    found = [one.variance for one in race.by_name.values()]
-    assert found[:2] == pytest.approx([24.0, 346.0]) and race.truth == pytest.approx(2.0)
+    results = [one.variance for one in race.by_name.values()]
+    assert results[:2] == pytest.approx([24.0, 346.0]) and race.truth == pytest.approx(2.0)
 
 
 def test_of_the_bound() -> None:
@@ -117,9 +117,9 @@ def test_of_a_trained_net() -> None:
     truth = spoken(film(page, "n")["equations"][-1])[0]
     for mean, variance in zip(table["mean of 5,000"], table["variance"], strict=True):
         assert abs(float(mean) - truth) < 5 * math.sqrt(float(variance) / 5000) + 0.03
-    said = " ".join(str(m.value) for m in page.markdown)
+    text = " ".join(str(m.value) for m in page.markdown)
     for name in (lens.NET, lens.PATH):
-        assert f"{weights.read_card(ZOO / name)['metrics']['test/elbo']:.2f}" in said
+        assert f"{weights.read_card(ZOO / name)['metrics']['test/elbo']:.2f}" in text
 
 
 def test_of_a_trained_net_for_other_digits() -> None:

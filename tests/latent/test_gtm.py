@@ -45,9 +45,9 @@ def test_a_step_is_where_the_expected_likelihood_is_flat() -> None:
     best = torch.cat([model.weights.flatten(), model.variance.log()[None]])
 
     def expected(values: list[float]) -> float:
-        found = torch.as_tensor(values, dtype=torch.float64)
-        model.weights.copy_(found[:-1].reshape(model.weights.shape))
-        model.variance.copy_(found[-1].exp())
+        result = torch.as_tensor(values, dtype=torch.float64)
+        model.weights.copy_(result[:-1].reshape(model.weights.shape))
+        model.variance.copy_(result[-1].exp())
         return float((r * model.log_joint(x)).sum())
 
     assert expected(best.tolist()) > before + 1

@@ -17,13 +17,15 @@ def days(name: str = "Weather", x: str = "wsc") -> lens.Found:
 
 def test_forward_backward_smoothing_and_viterbi_by_hand() -> None:
     """LV-O17 and LV-O18."""
-    found = days()
-    assert found.alpha.flatten().tolist() == pytest.approx([0.3, 0.04, 0.0904, 0.0342, 0.007696, 0.028584])
-    assert found.beta.flatten().tolist() == pytest.approx([0.106, 0.112, 0.25, 0.4, 1, 1])
-    assert found.gamma[:, 0].tolist() == pytest.approx([0.876516, 0.622933, 0.212128], abs=1e-6)
-    assert found.xi[0].flatten().tolist() == pytest.approx([0.578831, 0.297685, 0.044101, 0.079383], abs=1e-6)
-    assert found.path.tolist() == [0, 0, 1] and found.best == pytest.approx(0.01512)
-    assert found.total == pytest.approx(0.03628)
+    result = days()
+    assert result.alpha.flatten().tolist() == pytest.approx([0.3, 0.04, 0.0904, 0.0342, 0.007696, 0.028584])
+    assert result.beta.flatten().tolist() == pytest.approx([0.106, 0.112, 0.25, 0.4, 1, 1])
+    assert result.gamma[:, 0].tolist() == pytest.approx([0.876516, 0.622933, 0.212128], abs=1e-6)
+    assert result.xi[0].flatten().tolist() == pytest.approx(
+        [0.578831, 0.297685, 0.044101, 0.079383], abs=1e-6
+    )
+    assert result.path.tolist() == [0, 0, 1] and result.best == pytest.approx(0.01512)
+    assert result.total == pytest.approx(0.03628)
 
 
 def test_the_scenes_sums_are_those_by_hand() -> None:
@@ -44,10 +46,10 @@ def test_likeliest_states_are_not_the_best_path() -> None:
 
 
 def test_the_sum_and_the_maximum_are_over_all_paths() -> None:
-    found = days("Casino", "16621")
-    each = [found.joint(torch.tensor(z)) for z in itertools.product(range(2), repeat=5)]
+    result = days("Casino", "16621")
+    each = [result.joint(torch.tensor(z)) for z in itertools.product(range(2), repeat=5)]
     assert len(each) == lens.paths(2, 5) and lens.products(2, 5) == 16
-    assert math.fsum(each) == pytest.approx(found.total) and max(each) == pytest.approx(found.best)
+    assert math.fsum(each) == pytest.approx(result.total) and max(each) == pytest.approx(result.best)
 
 
 def test_sixes_are_found_amid_the_throws() -> None:
@@ -86,5 +88,5 @@ def test_vowels_and_spaces_share_a_state() -> None:
 def test_a_drawn_sequence_has_its_truth_beside_it() -> None:
     page = open_page("latent/hidden_markov", source="drawn", seed=3, t=30)
     z, x = lens.drawn(lens.world("Casino").model, 30, 3)
-    found = lens.infer(lens.world("Casino").model, x)
-    assert f"the best path has {lens.right(found.path, z)} of 30 right" in prose(page)
+    infer = lens.infer(lens.world("Casino").model, x)
+    assert f"the best path has {lens.right(infer.path, z)} of 30 right" in prose(page)

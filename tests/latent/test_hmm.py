@@ -68,16 +68,16 @@ SHOWS = ["categorical", "gaussian", "gaussian-full", "bernoulli"]
 @pytest.mark.parametrize("shows", SHOWS)
 def test_everything_equals_enumeration(shows: str) -> None:
     model, x = random_model(shows)
-    found = model.posterior(x)
+    result = model.posterior(x)
     best, log_best = model.viterbi(x)
     moves = torch.zeros(3, 3, dtype=torch.float64)
     for i in range(len(x)):
         z, log_joint = paths(model, x[i : i + 1])
         weights = log_joint.softmax(0)
         one_hot = torch.nn.functional.one_hot(z, model.states).double()
-        close(found.log_prob[i], log_joint.logsumexp(0), 1e-10)
+        close(result.log_prob[i], log_joint.logsumexp(0), 1e-10)
         close(model.log_prob(x)[i], log_joint.logsumexp(0), 1e-10)
-        close(found.smoothed[i], torch.einsum("p,ptk->tk", weights, one_hot), 1e-10)
+        close(result.smoothed[i], torch.einsum("p,ptk->tk", weights, one_hot), 1e-10)
         pairs = torch.einsum("p,ptj,ptk->jk", weights, one_hot[:, :-1], one_hot[:, 1:])
         close(model.posterior(x[i : i + 1]).transitions, pairs, 1e-10)
         moves = moves + pairs
@@ -85,10 +85,10 @@ def test_everything_equals_enumeration(shows: str) -> None:
         close(log_best[i], log_joint.max(), 1e-10)
         for t in range(x.shape[1]):  # what is known at t: the same, of the beginning
             past = model.posterior(x[i : i + 1, : t + 1])
-            close(found.filtered[i, t], past.smoothed[0, -1], 1e-10)
-    close(found.transitions, moves, 1e-10)
-    close(found.filtered * found.backward, found.smoothed, 1e-12)
-    close(model.filtered(x)[0], found.filtered, 1e-12)
+            close(result.filtered[i, t], past.smoothed[0, -1], 1e-10)
+    close(result.transitions, moves, 1e-10)
+    close(result.filtered * result.backward, result.smoothed, 1e-12)
+    close(model.filtered(x)[0], result.filtered, 1e-12)
 
 
 def test_forward_and_backward_by_hand() -> None:
@@ -98,18 +98,18 @@ def test_forward_and_backward_by_hand() -> None:
     beta = forward_backward.log_backward(model.transition, log_b)
     close(alpha.exp()[0], f64([[0.3, 0.04], [0.0904, 0.0342], [0.007696, 0.028584]]))
     close(beta.exp()[0], f64([[0.106, 0.112], [0.25, 0.4], [1.0, 1.0]]))
-    found = model.posterior(DAYS)
-    assert found.log_prob.exp().item() == pytest.approx(0.03628)
+    result = model.posterior(DAYS)
+    assert result.log_prob.exp().item() == pytest.approx(0.03628)
     gamma = f64([[0.876516, 0.123484], [0.622933, 0.377067], [0.212128, 0.787872]])
-    close(found.smoothed[0], gamma)
+    close(result.smoothed[0], gamma)
     xi = forward_backward.expected_transitions(
-        alpha, beta, model.transition, log_b, found.log_prob[:, None, None]
+        alpha, beta, model.transition, log_b, result.log_prob[:, None, None]
     )[0]
     close(xi[0], f64([[0.578831, 0.297685], [0.044101, 0.079383]]))
     close(xi[1], f64([[0.174421, 0.448512], [0.037707, 0.339361]]))
     close(xi.sum(1), gamma[1:])
     close(xi.sum(2), gamma[:-1])
-    close(found.transitions, xi.sum(0), 1e-12)
+    close(result.transitions, xi.sum(0), 1e-12)
 
 
 def test_likeliest_path_by_hand() -> None:
@@ -182,8 +182,8 @@ def test_a_long_sequence_underflows_only_without_scaling() -> None:
     log_b = model.log_emissions(x)
     logs = forward_backward.log_domain(model.initial, model.transition, log_b)
     scaled = forward_backward.scaled(model.initial, model.transition, log_b)
-    for found in (logs, scaled):
-        assert found.log_prob.item() == pytest.approx(-2325.803349, abs=1e-6)
+    for result in (logs, scaled):
+        assert result.log_prob.item() == pytest.approx(-2325.803349, abs=1e-6)
     alpha, zero = model.initial * log_b[0, 0].exp(), None
     for t in range(1, 2000):
         alpha = (alpha @ model.transition) * log_b[0, t].exp()
@@ -200,8 +200,8 @@ def test_blocks_equal_the_plain_sweeps(length: int, batch: int) -> None:
     b, _ = forward_backward.frames(model.log_emissions(x))
     alpha, c = forward_backward.forward_sweep(b, model.transition, model.initial)
     beta, arriving = forward_backward.backward_sweep(torch.ones_like(b[0]), model.transition, b, c)
-    found = forward_backward.blocked(model.initial, model.transition, b)
-    for ours, plain in zip(found, (alpha, beta, arriving, c), strict=True):
+    result = forward_backward.blocked(model.initial, model.transition, b)
+    for ours, plain in zip(result, (alpha, beta, arriving, c), strict=True):
         close(ours, plain, 1e-9)
 
 
@@ -210,9 +210,9 @@ def test_where_scaling_underflows_logs_do_not() -> None:
     log_b = f64([[[0.0, 0.0], [-800.0, 0.0]]])
     start, stay = f64(1.0, 0.0), torch.eye(2, dtype=torch.float64)
     assert not forward_backward.scaled(start, stay, log_b).log_steps.isfinite().all()
-    found = forward_backward.posterior(start, stay, log_b)
-    assert found.log_prob.item() == pytest.approx(-800.0)
-    close(found.smoothed[0], f64([[1.0, 0.0], [1.0, 0.0]]))
+    result = forward_backward.posterior(start, stay, log_b)
+    assert result.log_prob.item() == pytest.approx(-800.0)
+    close(result.smoothed[0], f64([[1.0, 0.0], [1.0, 0.0]]))
     assert forward_backward.forward(start, stay, log_b)[1].sum().item() == pytest.approx(-800.0)
 
 
@@ -258,10 +258,10 @@ def test_of_a_frame_that_lacks_a_number_the_others_count(shows: str) -> None:
     close(model.log_prob(x)[0], each.logsumexp(0) + math.log(weight), 1e-8)
     shares = each.softmax(0)
     sums = [model.e_step(row[None]) for row in filled]
-    found = model.e_step(x)
-    for name in set(found) - {"loglik"}:
+    result = model.e_step(x)
+    for name in set(result) - {"loglik"}:
         due = sum(share * s[name] for share, s in zip(shares, sums, strict=True))
-        close(found[name], torch.as_tensor(due), 1e-7)
+        close(result[name], torch.as_tensor(due), 1e-7)
     path, log_best = model.viterbi(x)
     log_joint = paths(model, x)[1]
     close(log_best[0], log_joint.max(), 1e-10)
@@ -275,11 +275,11 @@ def test_a_fit_with_numbers_missing_climbs(shows: str) -> None:
     x[torch.rand(x.shape, generator=seeded(2)) < 0.3] = math.nan
     model = HMM(3, shows, num_features=2)  # type: ignore[arg-type]
     model.fit(x, 1, generator=seeded(0))
-    found = [float(model.log_prob(x).sum())]
+    results = [float(model.log_prob(x).sum())]
     for _ in range(8):
         model.em_step(x)
-        found.append(float(model.log_prob(x).sum()))
-    assert all(b >= a - 1e-8 for a, b in itertools.pairwise(found)) and math.isfinite(found[-1])
+        results.append(float(model.log_prob(x).sum()))
+    assert all(b >= a - 1e-8 for a, b in itertools.pairwise(results)) and math.isfinite(results[-1])
 
 
 def test_prediction_ahead() -> None:
@@ -343,8 +343,8 @@ def test_two_states_find_vowels() -> None:
     model.fit(x, 60, generator=seeded(1))
     vowel = int(model.emission.probs[:, 1].argmax())  # the state of "a"
     share = model.emission.probs[vowel] / model.emission.probs.sum(0)
-    found = {letters.ALPHABET[i] for i in range(27) if share[i] > 0.5}
-    assert set(" aeiou") <= found <= set(" aeiouhy")
+    result = {letters.ALPHABET[i] for i in range(27) if share[i] > 0.5}
+    assert set(" aeiou") <= result <= set(" aeiouhy")
     rate = -model.log_prob(x).sum().item() / x.numel()
     assert rate < unigram - 0.08
     stuck = HMM(2, "categorical", vocab_size=27)  # another start, another maximum: so restarts
@@ -461,10 +461,10 @@ def test_a_state_that_scaling_has_lost_comes_back(transition: list, frames: list
     if len(x[0]) == 3:
         assert log_p.item() == pytest.approx(-803.46, abs=0.01)
     assert model.log_prob(x).item() == pytest.approx(log_p.item(), abs=1e-9)
-    found = model.posterior(x)
-    assert found.log_prob.item() == pytest.approx(log_p.item(), abs=1e-9)
-    close(found.smoothed[0], gamma, 1e-12)
-    close(found.transitions, pairs, 1e-12)
+    result = model.posterior(x)
+    assert result.log_prob.item() == pytest.approx(log_p.item(), abs=1e-9)
+    close(result.smoothed[0], gamma, 1e-12)
+    close(result.transitions, pairs, 1e-12)
     assert model.fit(x, 2)[-1] > log_p and model.initial.isfinite().all()
 
 
@@ -480,12 +480,12 @@ def test_barred_transitions_and_narrow_emissions_equal_enumeration(seed: int) ->
     x = means[torch.randint(states, (1, length), generator=generator)]
     x = x + 0.2 * torch.randn(x.shape, generator=generator, dtype=torch.float64)
     log_p, gamma, pairs = enumerated(model, x)
-    found = model.posterior(x)
-    for ours in (found.log_prob[0], model.log_prob(x)[0]):
+    result = model.posterior(x)
+    for ours in (result.log_prob[0], model.log_prob(x)[0]):
         torch.testing.assert_close(ours, log_p, rtol=1e-9, atol=1e-9)
     if log_p > -math.inf:
-        close(found.smoothed[0], gamma, 1e-8)
-        close(found.transitions, pairs, 1e-8)
+        close(result.smoothed[0], gamma, 1e-8)
+        close(result.transitions, pairs, 1e-8)
 
 
 @pytest.mark.parametrize("length", [40, 1200])
@@ -499,10 +499,10 @@ def test_a_left_right_chain_is_learned(length: int) -> None:
     model = narrow(torch.eye(states)[0], transition, means, 0.2)
     z = (torch.arange(length) >= 3) * (states - 1)
     x = (means[z] + 0.4 * torch.randn(length, generator=seeded(), dtype=torch.float64))[None]
-    found = model.posterior(x)
-    close(found.smoothed.sum(2), torch.ones(1, length, dtype=torch.float64), 1e-9)
-    close(found.transitions.sum(), f64(length - 1.0), 1e-6)
-    assert found.smoothed[0, 10:].argmax(1).eq(states - 1).all()
+    result = model.posterior(x)
+    close(result.smoothed.sum(2), torch.ones(1, length, dtype=torch.float64), 1e-9)
+    close(result.transitions.sum(), f64(length - 1.0), 1e-6)
+    assert result.smoothed[0, 10:].argmax(1).eq(states - 1).all()
     totals = f64(*model.fit(x, 3))
     assert totals.isfinite().all() and totals.diff().min() > -1e-9
     close(model.initial, torch.eye(states, dtype=torch.float64)[0], 1e-9)

@@ -46,11 +46,11 @@ def test_the_bounds(model: VAE, drawn: Callable[[int], Tensor]) -> None:
 
 def test_scatter_counts_every_estimate() -> None:
     log_weights = torch.tensor([-4.0, -3.0, -2.0, -1.0])
-    found = latent.scatter(log_weights, [1, 2], 3)
-    assert found.shares[0].tolist() == [0.5, 0.25, 0.25] or found.shares[0].sum() == 1
+    result = latent.scatter(log_weights, [1, 2], 3)
+    assert result.shares[0].tolist() == [0.5, 0.25, 0.25] or result.shares[0].sum() == 1
     pair = math.log((math.exp(-2) + math.exp(-1)) / 2)
-    place = int((found.middles - pair).abs().argmin())
-    assert found.shares[1, place] == 0.5 and found.shares.sum() == 2
+    place = int((result.middles - pair).abs().argmin())
+    assert result.shares[1, place] == 0.5 and result.shares.sum() == 2
 
 
 def test_the_plane_shows_the_exact_evidence() -> None:

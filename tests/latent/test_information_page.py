@@ -41,9 +41,9 @@ def test_convexity_and_the_printed_lemma() -> None:
     (latex,) = page.latex
     here, chord = numbers(latex.value)
     assert here == pytest.approx(0.087177, abs=6e-4) and here < chord == pytest.approx(0.255, abs=6e-4)
-    found = lens.bars(*lens.evened([0.4, 0.6], [0.9, 0.1]))
+    bars = lens.bars(*lens.evened([0.4, 0.6], [0.9, 0.1]))
     shares = np.array(lens.SHARES)
-    assert (found.forward.numpy() <= shares * float(found.forward[-1]) + 1e-12).all()
+    assert (bars.forward.numpy() <= shares * float(bars.forward[-1]) + 1e-12).all()
 
 
 def test_own_weights_and_what_cannot_be_used() -> None:

@@ -25,10 +25,10 @@ def test_both_walks(model: VAE, drawn: Callable[[int], Tensor]) -> None:
     omega = math.acos((a @ b / a.norm() / b.norm()).item())
     straight = (0.7 * a + 0.3 * b).norm().item()
     arc = ((math.sin(0.7 * omega) * a + math.sin(0.3 * omega) * b) / math.sin(omega)).norm().item()
-    found = spoken(film(page)["equations"][3])
-    assert found == pytest.approx([0.7, 0.3, straight, 0.7, omega, omega, 0.3, omega, omega, arc], abs=5e-4)
-    said = captions(page)
-    assert f"of length {a.norm():.3f}" in said and f"of length {b.norm():.3f}" in said
+    result = spoken(film(page)["equations"][3])
+    assert result == pytest.approx([0.7, 0.3, straight, 0.7, omega, omega, 0.3, omega, omega, arc], abs=5e-4)
+    text = captions(page)
+    assert f"of length {a.norm():.3f}" in text and f"of length {b.norm():.3f}" in text
     shares = [chi2.cdf(length**2, df=10) for length in (straight, arc)]
     assert (
         film(page)["captions"][3] == f"t = 0.3: of draws from the prior {shares[0]:.1%} are shorter than the "

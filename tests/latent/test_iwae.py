@@ -111,8 +111,8 @@ def test_signal_over_noise_of_the_encoder(kind, counts, ratios):
         noise = torch.randn(k, n, 1, dtype=torch.float64, generator=seeded())
         x = torch.full((n, 1), 1.5, dtype=torch.float64)
         (n * model.bound_loss(x, noise)).backward()  # the loss is a mean: undo it
-        found = mean.grad.mean().abs() / mean.grad.std()
-        assert found.item() == pytest.approx(ratio, rel=0.1)
+        result = mean.grad.mean().abs() / mean.grad.std()
+        assert result.item() == pytest.approx(ratio, rel=0.1)
 
 
 def test_validation_measures_the_training_bound():

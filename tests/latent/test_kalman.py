@@ -46,12 +46,12 @@ def dense(system: LinearDynamicalSystem, x: Tensor) -> tuple[Tensor, Tensor, Ten
     all states and the entries that are there."""
     length, k = len(x), len(system.transition)
     mean, covariance = system.joint(length)
-    seen = torch.cat([torch.zeros(length * k, dtype=torch.bool), ~x.flatten().isnan()])
-    keep = seen | (torch.arange(len(seen)) < length * k)
+    result = torch.cat([torch.zeros(length * k, dtype=torch.bool), ~x.flatten().isnan()])
+    keep = result | (torch.arange(len(result)) < length * k)
     values = x[~x.isnan()]
-    m, c = condition_gaussian(mean[keep], covariance[keep][:, keep], seen[keep], values)
+    m, c = condition_gaussian(mean[keep], covariance[keep][:, keep], result[keep], values)
     spreads = torch.stack([c[k * t : k * t + k, k * t : k * t + k] for t in range(length)])
-    log_p = MultivariateNormal(mean[seen], covariance[seen][:, seen]).log_prob(values)
+    log_p = MultivariateNormal(mean[result], covariance[result][:, result]).log_prob(values)
     return m.reshape(length, k), spreads, log_p
 
 
@@ -75,8 +75,8 @@ def test_equals_dense_conditioning(planar: LinearDynamicalSystem, hole: str) -> 
         means, spreads, log_p = dense(system, x[i])
         close(smoothed.log_prob[i], log_p, 1e-9)
         close(smoothed.means[i], means, 1e-9)
-        found = smoothed.covariances if smoothed.covariances.ndim == 3 else smoothed.covariances[i]
-        close(found, spreads, 1e-9)
+        result = smoothed.covariances if smoothed.covariances.ndim == 3 else smoothed.covariances[i]
+        close(result, spreads, 1e-9)
         for t in range(1, 5):
             if x[i, :t].isnan().all():
                 continue

@@ -23,11 +23,11 @@ def test_the_line_by_a_loop_over_numbers() -> None:
         gain = p / spread
         m, p = m + gain * (value - m), (1 - gain) * p
         means.append((gain, m, p))
-    said = film(page)
+    text = film(page)
     gain, m, p = means[14]
-    numbers = spoken(said["equations"][14])
+    numbers = spoken(text["equations"][14])
     assert numbers[1] == pytest.approx(gain, abs=6e-4) and numbers[-1] == pytest.approx(m, abs=6e-4)
-    assert f"± {math.sqrt(p):.3f} after it; gain {gain:.3f}" in said["captions"][14]
+    assert f"± {math.sqrt(p):.3f} after it; gain {gain:.3f}" in text["captions"][14]
     assert metrics(page)["log p(x)"] == f"{total:.2f}"
     truth = lens.step()[:, 0]
     off = math.sqrt(np.mean([(m - float(v)) ** 2 for (_, m, _), v in zip(means, truth, strict=True)]))
@@ -47,26 +47,26 @@ def test_the_smoother_equals_the_joint_gaussian(gap: bool) -> None:
     x = lens.seen(lens.circle(), 0.4, 0)
     x = lens.hidden(x) if gap else x
     system = lens.plane_system(0.01, 0.4)
-    told = lens.story(system, x)
-    assert lens.referee(system, told) < 1e-9
-    changed = lens.Story(**{**vars(told), "smoothed": told.smoothed + 1e-3})
+    story = lens.story(system, x)
+    assert lens.referee(system, story) < 1e-9
+    changed = lens.Story(**{**vars(story), "smoothed": story.smoothed + 1e-3})
     assert lens.referee(system, changed) == pytest.approx(1e-3, rel=1e-3)
     for t in range(1, len(x)):  # what the equations say of each step
-        expected = system.transition @ told.filtered[t - 1]
-        torch.testing.assert_close(told.predicted[t], expected)
-        error = torch.nan_to_num(x[t] - told.predicted[t, :2])
-        torch.testing.assert_close(told.filtered[t], expected + told.gains[t] @ error)
-        earlier = told.filtered[t - 1] + told.back[t - 1] @ (told.smoothed[t] - told.predicted[t])
-        torch.testing.assert_close(told.smoothed[t - 1], earlier)
+        expected = system.transition @ story.filtered[t - 1]
+        torch.testing.assert_close(story.predicted[t], expected)
+        error = torch.nan_to_num(x[t] - story.predicted[t, :2])
+        torch.testing.assert_close(story.filtered[t], expected + story.gains[t] @ error)
+        earlier = story.filtered[t - 1] + story.back[t - 1] @ (story.smoothed[t] - story.predicted[t])
+        torch.testing.assert_close(story.smoothed[t - 1], earlier)
 
 
 def test_what_the_scenes_say() -> None:
     truth = lens.circle()
     x = lens.seen(truth, 0.4, 0)
-    told = lens.story(lens.plane_system(0.01, 0.4), x)
-    off = [lens.distance(v, truth) for v in (x, told.filtered, told.smoothed)]
+    story = lens.story(lens.plane_system(0.01, 0.4), x)
+    off = [lens.distance(v, truth) for v in (x, story.filtered, story.smoothed)]
     assert off[0] > off[1] > off[2]
-    assert told.filtered_spread[14, 0, 0] < told.predicted_spread[14, 0, 0]
+    assert story.filtered_spread[14, 0, 0] < story.predicted_spread[14, 0, 0]
     without = lens.story(lens.plane_system(0.01, 0.4), lens.hidden(x)).filtered_spread[:, 0, 0]
     assert (without[lens.GAP].diff() > 0).all() and without[18] > 10 * without[11]
     corner = lens.seen(lens.zigzag(), 0.4, 0)

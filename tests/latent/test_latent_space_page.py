@@ -51,9 +51,9 @@ def test_at_a_held_place(model: VAE, examples: tuple[Tensor, Tensor]) -> None:
     share = (values[:2].square().sum() / values.square().sum()).item()
     assert f"{share:.0%} of the codes' variance" in prose(page)
     distances = (codes - z).norm(dim=1).sort().values[:5]
-    said = [a["text"] for a in figure(page, "nearest")[0]["figure"]["layout"]["annotations"]]
-    assert said[0] == "decoded"
-    assert [float(text) for text in said[1:]] == pytest.approx(distances.tolist(), abs=0.006)
+    texts = [a["text"] for a in figure(page, "nearest")[0]["figure"]["layout"]["annotations"]]
+    assert texts[0] == "decoded"
+    assert [float(text) for text in texts[1:]] == pytest.approx(distances.tolist(), abs=0.006)
     source, shows = page.session_state["_program"]
     space: dict[str, Any] = {}
     exec(source, space)

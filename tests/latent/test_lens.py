@@ -109,9 +109,9 @@ def test_principal_plane():
     plane = latent.plane_of(z)
     assert torch.allclose(plane.origin, f64(1, 2, 3))
     assert plane.share == pytest.approx(5 / 5.25)
-    for found, true in zip(plane.axes, rotation.T, strict=False):
-        assert abs(found @ true).item() == pytest.approx(1.0)
-        assert found[found.abs().argmax()] > 0
+    for result, true in zip(plane.axes, rotation.T, strict=False):
+        assert abs(result @ true).item() == pytest.approx(1.0)
+        assert result[result.abs().argmax()] > 0
     uv = torch.randn(4, 2, dtype=torch.float64)
     assert torch.allclose(plane.place(plane.code(uv)), uv)
 
@@ -132,11 +132,11 @@ def test_ellipse_is_the_shadow_of_the_guess():
 
 def test_examples_have_every_class_and_a_failure():
     pictures, labels = torch.rand(6, 8, 8), torch.tensor([3, 1, 3, 0, 1, 0])
-    found = latent.examples(pictures, labels)
-    assert [name for name, _ in found] == ["0", "1", "3", "box"]
-    assert torch.equal(found[1][1], pictures[1])
-    assert found[-1][1].shape == (8, 8)
-    assert 0 < found[-1][1].sum() < 36
+    result = latent.examples(pictures, labels)
+    assert [name for name, _ in result] == ["0", "1", "3", "box"]
+    assert torch.equal(result[1][1], pictures[1])
+    assert result[-1][1].shape == (8, 8)
+    assert 0 < result[-1][1].sum() < 36
 
 
 def test_lattice_has_its_top_row_at_the_top():
@@ -277,26 +277,26 @@ def test_refit_leaves_the_model_alone():
 def test_grid_posterior_one_dimension():
     """For x = 2z + N(0,1), x = 1 the grid gives N(.4, .2) and log p = −1.823657."""
     vae, x = double(2.0, 1.0, 0.0, 1.0), f64(1.0).view(1, 1)
-    found = latent.grid_posterior(vae, x, 6.0, 601, budget=1)
+    result = latent.grid_posterior(vae, x, 6.0, 601, budget=1)
     z = torch.linspace(-6, 6, 601, dtype=torch.float64)
-    assert found.log_evidence == pytest.approx(-1.823657, abs=1e-6)
-    assert torch.allclose(found.density, Normal(f64(0.4), f64(0.2).sqrt()).log_prob(z).exp(), atol=1e-6)
-    assert (found.density.sum() * 12 / 600).item() == pytest.approx(1.0, abs=1e-9)
+    assert result.log_evidence == pytest.approx(-1.823657, abs=1e-6)
+    assert torch.allclose(result.density, Normal(f64(0.4), f64(0.2).sqrt()).log_prob(z).exp(), atol=1e-6)
+    assert (result.density.sum() * 12 / 600).item() == pytest.approx(1.0, abs=1e-9)
 
 
 def test_grid_posterior_two_dimensions_and_every_bound_below_its_evidence():
     vae = linear_vae(f64(1, 1, 0, 1, 1, 0).view(3, 2), 0.5, f64(-0.5, 1.4), f64(0.3, 0.3))
     x = f64(1, 2, -1).view(1, 3)
-    found = latent.grid_posterior(vae, x, 6.0, 121)
-    assert found.log_evidence == pytest.approx(exact_log_prob(vae, x).item(), abs=1e-5)
+    result = latent.grid_posterior(vae, x, 6.0, 121)
+    assert result.log_evidence == pytest.approx(exact_log_prob(vae, x).item(), abs=1e-5)
     grid, cell = latent.grid_codes(vae, 6.0, 121), (12 / 120) ** 2
-    mean = (found.density[..., None] * grid).sum((0, 1)) * cell
+    mean = (result.density[..., None] * grid).sum((0, 1)) * cell
     assert torch.allclose(mean, f64(-0.571429, 1.428571), atol=1e-3)
     weights = latent.importance(vae, x, 6000, seed=0)
     elbo = latent.bound(vae, x, two_points(1, 2)).elbo
     l_1, l_5, l_50 = latent.weighted_bounds(weights, [1, 5, 50])
     assert l_1 == pytest.approx(elbo, abs=0.1)
-    assert elbo < l_5 < l_50 < found.log_evidence
+    assert elbo < l_5 < l_50 < result.log_evidence
 
 
 def test_grid_posterior_narrower_than_a_cell():

@@ -14,14 +14,14 @@ def x() -> torch.Tensor:
 
 
 def test_the_learned_scene(x: torch.Tensor) -> None:
-    said = film(open_page("latent/letters"))
+    text = film(open_page("latent/letters"))
     run = lens.learn(x, 2, 1)
     model = HMM(2, "categorical", vocab_size=27)
     model.emission.probs.copy_(run.emissions[-1])
     model.set_parameters(torch.tensor([0.5, 0.5]), run.transitions[-1])
     rate = -float(model.log_prob(x).sum()) / int((x >= 0).sum())
     assert rate == pytest.approx(run.rates[-1], abs=0.01)  # but for the first letters' π
-    assert f"After 50 steps {run.rates[-1]:.4f} nats" in said["captions"][50]
+    assert f"After 50 steps {run.rates[-1]:.4f} nats" in text["captions"][50]
     assert set(" aeiou") <= set(run.prefers(50, 0)) <= set(" aeiouhy")
     assert torch.tensor(run.rates).diff().max() < 1e-9
 

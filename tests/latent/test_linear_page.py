@@ -13,17 +13,17 @@ from pages.latent.linear import lens, point
 
 def test_the_noisy_gauge_turns_pca_and_not_the_factor() -> None:
     page = open_page("latent/linear")
-    said, x = film(page, "noise"), lens.changed(lens.gauges(), "noise", 2, 2.0).numpy()
-    assert said["at"] == lens.VALUES["noise"].index(2.0)
+    text, x = film(page, "noise"), lens.changed(lens.gauges(), "noise", 2, 2.0).numpy()
+    assert text["at"] == lens.VALUES["noise"].index(2.0)
     first, now = (PCA(1).fit(rows).components_[0] for rows in (lens.gauges().numpy(), x))
     turned = np.degrees(np.arccos(min(1, abs(first @ now))))
-    assert f"PCA has turned by {turned:.1f}°" in said["captions"][said["at"]]
+    assert f"PCA has turned by {turned:.1f}°" in text["captions"][text["at"]]
     factor = Reference(1, tol=1e-8, max_iter=5000).fit(x)
     likelihood = [factor.score(x), PCA(1).fit(x * 1.0).score(x)]
-    found = spoken(said["equations"][said["at"]])
-    assert found[0] == pytest.approx(likelihood[0], abs=2e-3)
+    result = spoken(text["equations"][text["at"]])
+    assert result[0] == pytest.approx(likelihood[0], abs=2e-3)
     scatter = np.linalg.eigvalsh(np.cov(x.T, bias=True))[:2].mean()
-    assert found[3] == pytest.approx(scatter, abs=1e-3)
+    assert result[3] == pytest.approx(scatter, abs=1e-3)
     turns = lens.turns(lens.sweep(lens.gauges(), "noise", 2, 1), "noise", 2)
     assert turns["PPCA"][-1] > 30 and turns["FA"][-1] < 5  # what the scenes say
     assert turns["PPCA"][0] == pytest.approx(0, abs=1e-4)
@@ -42,9 +42,9 @@ def test_each_model_follows_one_change_exactly(change: lens.Change, faithful: st
 def test_shrinking_by_hand() -> None:
     """LV-O8: spectrum (4, 1, ¼), one factor."""
     page = open_page("latent/linear", view="One point", data="Spectrum 4, 1, ¼", column=2)
-    said = film(page, "variance")
-    assert spoken(said["equations"][-1])[-1] == pytest.approx(0.84375, abs=1e-5)
-    assert said["captions"][-1].startswith("σ² = 0.6250") and "-4.480 nats" in said["captions"][-1]
+    text = film(page, "variance")
+    assert spoken(text["equations"][-1])[-1] == pytest.approx(0.84375, abs=1e-5)
+    assert text["captions"][-1].startswith("σ² = 0.6250") and "-4.480 nats" in text["captions"][-1]
     x = lens.spectrum()
     row = torch.tensor([[2.0, 1.0, 1.0]], dtype=torch.float64)
     for variance, answer in ((0.25, [1.875, 0.75, 0.0]), (0.01, [1.995, 0.99, 0.0])):

@@ -262,13 +262,13 @@ def test_a_gaussian_cannot_make_a_ring() -> None:
     angle = 2 * math.pi * torch.rand(4000, generator=generator, dtype=torch.float64)
     radius = 1 + 0.1 * torch.randn(4000, generator=generator, dtype=torch.float64)
     ring = torch.stack([radius * angle.cos(), radius * angle.sin()], 1)
-    found = {}
+    results = {}
     for k in (1, 4, 12):
         model = GaussianMixture((2,), k, floor=1e-4, restarts=3)
         model.fit(ring[:3000], 60, generator=seeded(1))
-        found[k] = model.log_prob(ring[3000:]).mean().item()
-    assert found[1] == pytest.approx(-2.164533, abs=0.05)
-    assert found[1] < found[4] - 0.5 < found[12] - 0.5 and found[12] < -0.93
+        results[k] = model.log_prob(ring[3000:]).mean().item()
+    assert results[1] == pytest.approx(-2.164533, abs=0.05)
+    assert results[1] < results[4] - 0.5 < results[12] - 0.5 and results[12] < -0.93
 
 
 def test_a_gaussian_on_the_corners_of_a_cube_loses_per_dimension() -> None:

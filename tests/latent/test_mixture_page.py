@@ -83,33 +83,33 @@ def test_ellipses_lie_two_deviations_away() -> None:
 
 
 def test_narrow_gaussians_are_k_means() -> None:
-    found = fixed_width.limit(X, 3, 0)
-    peer = KMeans(3, init=found.centres.numpy(), n_init=1).fit(X.numpy())
-    np.testing.assert_allclose(found.centres.numpy(), peer.cluster_centers_, atol=1e-6)
-    by_sigma = dict(zip(fixed_width.SIGMAS, zip(found.distance, found.entropy, strict=True), strict=True))
+    result = fixed_width.limit(X, 3, 0)
+    peer = KMeans(3, init=result.centres.numpy(), n_init=1).fit(X.numpy())
+    np.testing.assert_allclose(result.centres.numpy(), peer.cluster_centers_, atol=1e-6)
+    by_sigma = dict(zip(fixed_width.SIGMAS, zip(result.distance, result.entropy, strict=True), strict=True))
     assert (
         float(by_sigma[0.02][0]) < 1e-6 and float(by_sigma[0.1][0]) < 0.1 and float(by_sigma[0.1][1]) < 1e-3
     )
     assert float(by_sigma[2.0][1]) == pytest.approx(math.log(3), abs=1e-3)
-    wide = found.means[fixed_width.SIGMAS.index(2.0)]
+    wide = result.means[fixed_width.SIGMAS.index(2.0)]
     torch.testing.assert_close(wide, X.mean(0).expand(3, 2), rtol=0, atol=0.02)
 
 
 def test_the_choice_of_k() -> None:
     x, other = points.halved("three clusters", X[:0])
-    found = choosing.choosing(x, other, "full", 1e-3)
-    assert found.best(found.bic) == found.best(found.held_out) == 3
-    assert all(found.train[k] < found.train[2] for k in range(3, 8))  # it falls on past three
-    model = found.models[3]
+    result = choosing.choosing(x, other, "full", 1e-3)
+    assert result.best(result.bic) == result.best(result.held_out) == 3
+    assert all(result.train[k] < result.train[2] for k in range(3, 8))  # it falls on past three
+    model = result.models[3]
     log_p = model.log_prob(other).mean().item()
-    assert found.held_out[2] == pytest.approx(-log_p, abs=1e-12)
-    assert found.bic[2] == pytest.approx(found.train[2] + 17 * math.log(150) / 300, abs=1e-9)
+    assert result.held_out[2] == pytest.approx(-log_p, abs=1e-12)
+    assert result.bic[2] == pytest.approx(result.train[2] + 17 * math.log(150) / 300, abs=1e-9)
     assert (len(x), len(other)) == (150, 600) and not bool((x[:, None] == other).all(2).any())
 
 
 def test_typed_points() -> None:
-    found, bad = points.typed("height, weight\n1, 2\n\n3;4\n5,x\n6,7,8")
-    assert found.tolist() == [[1, 2], [3, 4], [6, 7]]
+    result, bad = points.typed("height, weight\n1, 2\n\n3;4\n5,x\n6,7,8")
+    assert result.tolist() == [[1, 2], [3, 4], [6, 7]]
     assert "Line 5: '5,x' is no point" in bad
     assert "first two" in points.typed("1,2,3")[1] and points.typed("")[1] == ""
     assert len(points.typed("1,1\n" * 700)[0]) == points.MOST

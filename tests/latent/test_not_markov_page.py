@@ -14,8 +14,8 @@ def test_the_numbers_of_the_text(past: str, chance: float) -> None:
     """LV-O22."""
     page = open_page("latent/not_markov", past=past)
     assert spoken(film(page, "h")["equations"][-1])[-1] == pytest.approx(chance, abs=1e-6)
-    said = film(page, "h")["captions"][-1]
-    assert f"a 1 with {chance:.6f}" in said
+    text = film(page, "h")["captions"][-1]
+    assert f"a 1 with {chance:.6f}" in text
     memory = lens.remember(lens.five_states(), lens.read(past)[0], lens.draw(lens.five_states(), 10_000, 0))
     places = int(memory.places[-1])
     error = 4 * (chance * (1 - chance) / places) ** 0.5

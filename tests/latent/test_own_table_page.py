@@ -19,9 +19,9 @@ GERMAN = "Tag;Höhe;Art\n" + "".join(f"{1 + i % 28:02}.01.2020;{i % 9},5;rot\n" 
 
 
 def whole(data: tables.Data, kind: str, most: int) -> lens.Compared:
-    *_, (share, found) = lens.compared(data, kind, most)
+    *_, (share, result) = lens.compared(data, kind, most)
     assert share == 1
-    return found
+    return result
 
 
 @pytest.fixture(scope="module")
@@ -38,12 +38,12 @@ def test_one_gaussian_is_its_closed_form(geyser: tables.Data) -> None:
 
 
 def test_bic_is_that_of_scikit_learn(geyser: tables.Data) -> None:
-    found = whole(geyser, "mixture", 3)
+    result = whole(geyser, "mixture", 3)
     x = geyser.train.numpy()
     for size in (1, 2):
         peer = GaussianMixture(size, reg_covar=1e-3, n_init=5, random_state=0, tol=1e-6, max_iter=300).fit(x)
-        assert found.rows[size - 1]["bic"] == pytest.approx(peer.bic(x), abs=2)
-    assert found.best("bic") == 2
+        assert result.rows[size - 1]["bic"] == pytest.approx(peer.bic(x), abs=2)
+    assert result.best("bic") == 2
 
 
 def test_a_density_has_mass_one(geyser: tables.Data) -> None:
@@ -57,11 +57,11 @@ def test_a_density_has_mass_one(geyser: tables.Data) -> None:
 def test_states_are_the_storms() -> None:
     data = tables.read(tables.tides(), "", "HMM")
     assert data.names == ["Wind", "Welle"] and data.train.shape == (14, 20, 2)
-    found = whole(data, "HMM", 2)
-    state = trained_rows.belief(found.models[1], "HMM", data)
+    result = whole(data, "HMM", 2)
+    state = trained_rows.belief(result.models[1], "HMM", data)
     wind = data.rows[:, 0]
     hard = state == state[wind.argmax()]
-    assert wind[hard].min() > 6 and found.best("bic") == 2 and hard[:-1].eq(hard[1:]).double().mean() > 0.85
+    assert wind[hard].min() > 6 and result.best("bic") == 2 and hard[:-1].eq(hard[1:]).double().mean() > 0.85
 
 
 def test_a_fit_repeats_and_leaves_the_generator_alone(geyser: tables.Data) -> None:
@@ -117,6 +117,6 @@ def test_what_cannot_be_fitted_is_one_sentence(own: dict[str, str], words: str) 
 def test_every_model_fits_every_example(example: str) -> None:
     for kind in lens.MODELS:
         data = tables.read(tables.EXAMPLES[example](), "", kind)
-        found = whole(data, kind, 2)
-        assert all(math.isfinite(v) for row in found.rows for v in row.values())
-        assert all(len(trained_rows.belief(model, kind, data)) == len(data.rows) for model in found.models)
+        result = whole(data, kind, 2)
+        assert all(math.isfinite(v) for row in result.rows for v in row.values())
+        assert all(len(trained_rows.belief(model, kind, data)) == len(data.rows) for model in result.models)

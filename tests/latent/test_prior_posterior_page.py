@@ -34,16 +34,16 @@ def test_which_models_are_offered() -> None:
 def test_the_distance_is_a_kl(vae: VAE) -> None:
     """Of one component N(m, s²) the KL to N(0, I) has a closed form."""
     mean, log_var = torch.full((1, 10), 0.5), torch.full((1, 10), math.log(0.25))
-    found, error = lens.distance(vae, AggregatedPosterior(mean, log_var), samples=4000)
+    result, error = lens.distance(vae, AggregatedPosterior(mean, log_var), samples=4000)
     exact = 10 * 0.5 * (0.25 + 0.25 - 1 - math.log(0.25))
-    assert found == pytest.approx(exact, abs=4 * error) and error < 0.1
+    assert result == pytest.approx(exact, abs=4 * error) and error < 0.1
 
 
 def test_it_is_no_more_than_the_kl_that_is_paid(vae: VAE, train: Tensor) -> None:
     q = lens.aggregated(vae, train)
-    found, _ = lens.distance(vae, q)
+    result, _ = lens.distance(vae, q)
     paid = 0.5 * (q.log_var.exp() + q.mean.square() - 1 - q.log_var).sum(1).mean()
-    assert 0 < found < paid
+    assert 0 < result < paid
 
 
 def test_equal_pictures_are_judged_alike(train: Tensor) -> None:
@@ -51,9 +51,9 @@ def test_equal_pictures_are_judged_alike(train: Tensor) -> None:
     same = lens.judged(reader, test, test, train)
     assert same.frechet == pytest.approx(0, abs=1e-3) and same.sure > 0.8
     assert lens.judged(reader, train[:50], test, train).nearest == 0
-    seen, belief = lens.features(reader, test[:20])
+    result, belief = lens.features(reader, test[:20])
     logits = reader.predict(test[:20].reshape(-1, 1, 8, 8))
-    assert torch.allclose(belief, logits.softmax(-1), atol=1e-6) and seen.shape == (20, 256)
+    assert torch.allclose(belief, logits.softmax(-1), atol=1e-6) and result.shape == (20, 256)
 
 
 def test_spread_scales_the_prior(vae: VAE) -> None:

@@ -75,11 +75,11 @@ def test_a_constant_class_is_a_bias():
     cvae = CVAE(event_shape=(4,), latent_dim=2, hidden=[5], num_classes=3).double()
     vae = VAE((4,), 2, [5]).double()
     with torch.no_grad():
-        for plain, told in ((vae.encoder, cvae.encoder), (vae.decoder, cvae.decoder)):
+        for plain, result in ((vae.encoder, cvae.encoder), (vae.decoder, cvae.decoder)):
             inputs = plain[0].in_features
-            plain[0].weight.copy_(told[0].weight[:, :inputs])
-            plain[0].bias.copy_(told[0].bias + told[0].weight[:, inputs + 1])  # class 1
-            plain[2].load_state_dict(told[2].state_dict())
+            plain[0].weight.copy_(result[0].weight[:, :inputs])
+            plain[0].bias.copy_(result[0].bias + result[0].weight[:, inputs + 1])  # class 1
+            plain[2].load_state_dict(result[2].state_dict())
     y, noise = torch.ones(3, dtype=torch.long), torch.randn(2, 3, 2, dtype=torch.float64)
     a, b = cvae.elbo_terms(BITS, noise=noise, y=y), vae.elbo_terms(BITS, noise=noise)
     torch.testing.assert_close(a.elbo(), b.elbo())
@@ -131,10 +131,10 @@ def test_learned_noise_is_each_pixels_own_error():
         optimizer.zero_grad()
         (-model.elbo(x).mean()).backward()
         optimizer.step()
-    found = model.sigma(torch.zeros(1, 1, dtype=torch.float64))[0]
+    result = model.sigma(torch.zeros(1, 1, dtype=torch.float64))[0]
     expected = (x.square().mean(0) - 0.0).sqrt().clamp(min=0.1)
-    assert found[:2].tolist() == pytest.approx(expected[:2].tolist(), rel=0.03)
-    assert 0.1 <= found[2] < 0.12
+    assert result[:2].tolist() == pytest.approx(expected[:2].tolist(), rel=0.03)
+    assert 0.1 <= result[2] < 0.12
 
 
 @pytest.mark.parametrize("variance", ["pixel", "network"])
@@ -189,8 +189,8 @@ def test_attribute_vector_finds_a_planted_shift():
     truth = torch.tensor([1.0, -2.0, 0.5, 0.0])
     has = torch.arange(2000) % 2 == 0
     z = torch.randn(2000, 4) + has[:, None] * truth
-    found = attribute_vector(z, has)
-    assert torch.cosine_similarity(found, truth, dim=0) > 0.99
+    result = attribute_vector(z, has)
+    assert torch.cosine_similarity(result, truth, dim=0) > 0.99
     with pytest.raises(ValueError, match="others that do not"):
         attribute_vector(z, torch.ones(2000, dtype=torch.bool))
 

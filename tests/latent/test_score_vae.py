@@ -30,18 +30,18 @@ def quadrature(model: ScoreVAE, x: Tensor) -> Tensor:
     nodes, weights = np.polynomial.hermite_e.hermegauss(60)
     mean, log_var = model.encode_parameters(x)
     z = mean + (0.5 * log_var).exp() * torch.tensor(nodes)[:, None, None]
-    told = torch.tensor(weights / weights.sum()) @ model.log_likelihood(x, z)
-    return (gaussian_kl(mean, log_var).sum(-1) - told).mean()
+    result = torch.tensor(weights / weights.sum()) @ model.log_likelihood(x, z)
+    return (gaussian_kl(mean, log_var).sum(-1) - result).mean()
 
 
 def gradients(model: ScoreVAE, x: Tensor, times: int) -> Tensor:
     """Of the objective in the encoder's and the decoder's weights, (times, P)."""
     wanted = [*model.encoder.parameters(), *model.decoder.parameters()]
-    found = []
+    results = []
     for _ in range(times):
         loss = model.objective(x, model.elbo_terms(x))
-        found.append(torch.cat([g.flatten() for g in torch.autograd.grad(loss, wanted)]))
-    return torch.stack(found)
+        results.append(torch.cat([g.flatten() for g in torch.autograd.grad(loss, wanted)]))
+    return torch.stack(results)
 
 
 @pytest.mark.parametrize("estimator", ESTIMATORS)
@@ -50,9 +50,9 @@ def test_every_estimator_is_unbiased(estimator: str) -> None:
     model = small(estimator)
     wanted = [*model.encoder.parameters(), *model.decoder.parameters()]
     exact = torch.cat([g.flatten() for g in torch.autograd.grad(quadrature(model, BITS), wanted)])
-    found = gradients(model, BITS.repeat(1000, 1), 30)
-    error = found.std(0) / 30**0.5
-    assert ((found.mean(0) - exact).abs() <= 5 * error + 1e-9).all()
+    result = gradients(model, BITS.repeat(1000, 1), 30)
+    error = result.std(0) / 30**0.5
+    assert ((result.mean(0) - exact).abs() <= 5 * error + 1e-9).all()
     assert exact.abs().max() > 0.05 > 3 * error.max()
 
 
@@ -118,8 +118,8 @@ def test_a_running_mean_is_of_the_steps_before() -> None:
         ("decay", {"decay": 1.5}),
     ],
 )
-def test_what_is_refused(said: str, settings: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_what_is_refused(text: str, settings: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=text):
         ScoreVAE((6,), 1, [4], **settings)
 
 

@@ -75,11 +75,11 @@ def test_drawn_lines_follow_the_density() -> None:
 def test_logits_see_what_stands_before_and_the_code() -> None:
     model = made(0.7)
     z = torch.randn(2, generator=seeded(), dtype=torch.float64)
-    told = model.logits(LINES, z.expand(len(LINES), -1))  # (15, 3, 3)
+    result = model.logits(LINES, z.expand(len(LINES), -1))  # (15, 3, 3)
     for i in range(3):
         for a, x in enumerate(LINES):
             for b, other in enumerate(LINES):
-                same = torch.allclose(told[a, i], told[b, i], atol=1e-12)
+                same = torch.allclose(result[a, i], result[b, i], atol=1e-12)
                 assert same == torch.equal(x[:i], other[:i])
     for way in (model.decoder.start.weight, model.decoder.gru.weight_ih_l0):  # each alone tells the code
         with torch.no_grad():
@@ -167,8 +167,8 @@ def test_one_batch_is_overfitted() -> None:
      ({"width": 0}, "width is 0"), ({"event_shape": (0,)}, "event_shape is"),
      ({"free_bits": math.nan}, "free_bits is nan")],
 )  # fmt: skip
-def test_bad_settings_are_named(settings: dict, said: str) -> None:
-    with pytest.raises(ValueError, match=said):
+def test_bad_settings_are_named(settings: dict, text: str) -> None:
+    with pytest.raises(ValueError, match=text):
         TextVAE(**SMALL | settings)
 
 

@@ -76,33 +76,33 @@ def test_one_luck_follows_the_models_probabilities(shipped: dict[str, TextVAE], 
     assert (share - p).abs().max() < 4 * 0.5 / math.sqrt(len(drawn))
 
 
-def test_bound_and_kl_are_the_cards(found: dict[str, lens.Used]) -> None:
-    for name, one in found.items():
+def test_bound_and_kl_are_the_cards(result: dict[str, lens.Used]) -> None:
+    for name, one in result.items():
         card = weights.read_card(loading.folder(name))["metrics"]
         assert one.swap.paid == pytest.approx(card["test/kl"], rel=0.1, abs=2e-3)
         assert one.swap.cost == pytest.approx(card["test/elbo"], rel=0.05)
         assert one.information <= math.log(lens.SHOWN) and one.information < one.swap.paid + 0.15
 
 
-def test_what_the_scenes_say_of_use(found: dict[str, lens.Used]) -> None:
-    plain, free = found[PLAIN].swap, found[FREE].swap
+def test_what_the_scenes_say_of_use(result: dict[str, lens.Used]) -> None:
+    plain, free = result[PLAIN].swap, result[FREE].swap
     # the lines are those of this Python's documentation: 0.01 nats by 3.11.7, 0.06 by 3.11.2
     assert abs(plain.saved) < 0.1 and plain.paid < 0.05 and plain.active == 0
-    assert free.paid > 3 and free.saved > 3 and free.active == 16 and found[FREE].information > 2
-    annealed = found[ANNEALED]
+    assert free.paid > 3 and free.saved > 3 and free.active == 16 and result[FREE].information > 2
+    annealed = result[ANNEALED]
     assert annealed.swap.saved > 1.5 and annealed.information > 0.8
-    assert abs(found[PLAIN].information) < 0.05
+    assert abs(result[PLAIN].information) < 0.05
 
 
 def test_the_first_letters_are_what_a_code_saves(shipped: dict[str, TextVAE], ends: tuple) -> None:
     others = lens.held_out()[:100]
-    told = lens.letter_costs(shipped[FREE], ends[0], others)
-    first, rest = lens.gains(told)
-    assert first > rest and first + rest == pytest.approx(told.saved, abs=1e-6)
-    assert "".join(told.letters) == A.replace(" ", "␣") + "⏎"
+    letter_costs = lens.letter_costs(shipped[FREE], ends[0], others)
+    first, rest = lens.gains(letter_costs)
+    assert first > rest and first + rest == pytest.approx(letter_costs.saved, abs=1e-6)
+    assert "".join(letter_costs.letters) == A.replace(" ", "␣") + "⏎"
     model = shipped[FREE]
     cost = -model.log_likelihood(ends[0], model.encode(ends[0])[None])[0, 0].item()
-    assert sum(told.own) == pytest.approx(cost, rel=1e-5)
+    assert sum(letter_costs.own) == pytest.approx(cost, rel=1e-5)
 
 
 def test_trainings_end_as_the_scenes_say() -> None:
@@ -122,8 +122,8 @@ def test_trainings_end_as_the_scenes_say() -> None:
 def test_the_walk_on_the_page(shipped: dict[str, TextVAE], ends: tuple) -> None:
     page = open_page("latent/text_vae", model=FREE, step=7)
     walk = lens.interpolate(shipped[FREE], *ends)
-    said = film(page, "step")
-    assert said["at"] == 7 and walk.lines[7] in said["captions"][7]
+    text = film(page, "step")
+    assert text["at"] == 7 and walk.lines[7] in text["captions"][7]
     assert f"{walk.different} different lines" in prose(page)
     assert figure(page, "sheet")[1]["layout.shapes.0.y0"][7] == 7.5
     drawn = figures.sheet(A, B, walk.lines, 7).data[0]
@@ -132,19 +132,19 @@ def test_the_walk_on_the_page(shipped: dict[str, TextVAE], ends: tuple) -> None:
 
 
 def test_letters_that_the_line_above_does_not_have_are_marked() -> None:
-    said = figures.marked("the list is", "the last")
-    assert re.sub("<span[^>]*>", "[", said).replace("</span>", "]") == "the l[i]st [is]"
+    text = figures.marked("the list is", "the last")
+    assert re.sub("<span[^>]*>", "[", text).replace("</span>", "]") == "the l[i]st [is]"
     assert figures.marked("same", "same") == "same"
 
 
-def test_the_swap_in_numbers(found: dict[str, lens.Used]) -> None:
-    page, one = open_page("latent/text_vae", view=SWAP, model=FREE), found[FREE]
-    told = one.swap
+def test_the_swap_in_numbers(result: dict[str, lens.Used]) -> None:
+    page, one = open_page("latent/text_vae", view=SWAP, model=FREE), result[FREE]
+    results = one.swap
     assert numbers(equation(page))[:5] == pytest.approx(
-        [told.other, -told.own, told.saved, told.paid, one.information], abs=6e-3
+        [results.other, -results.own, results.saved, results.paid, one.information], abs=6e-3
     )
     row = table_with(page, "−ELBO").set_index("model").loc["freebits"]
-    assert row["KL"] == pytest.approx(told.paid, abs=1e-3) and row["active"] == 16
+    assert row["KL"] == pytest.approx(results.paid, abs=1e-3) and row["active"] == 16
 
 
 @pytest.mark.parametrize("text", ["", "12 34!", "🙂", "日本"])
@@ -156,7 +156,7 @@ def test_a_line_without_letters_is_named(text: str) -> None:
 
 
 def test_a_typed_line_is_spelled_and_cut() -> None:
-    x, said = lens.typed("  It's 5 P.M.: " + "abc " * 30, 40)
-    assert said == ("it s p m " + "abc " * 30)[:40] and x.shape == (1, 40)
-    assert lens.read(x) == [said]
+    x, text = lens.typed("  It's 5 P.M.: " + "abc " * 30, 40)
+    assert text == ("it s p m " + "abc " * 30)[:40] and x.shape == (1, 40)
+    assert lens.read(x) == [text]
     assert lens.read(lens.typed("Hi", 40)[0]) == ["hi"]

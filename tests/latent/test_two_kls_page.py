@@ -60,7 +60,7 @@ def test_three_values_and_bad_rows() -> None:
     page = open_warned("latent/two_kls", own="6 3 q 1; 2 7 1", **three)
     assert "“q” is left out" in warnings(page) and film(page, "lam")["count"] == 21
     assert "Give 2 to 4 weights" in warnings(run_page("latent/two_kls", data="7"))
-    found, said = lens.rows("1 1; 0 0", 3, 2)
-    assert torch.equal(found, torch.full((3, 2), 0.5, dtype=torch.float64)) and "Row 2 has no weight" in said
+    result, text = lens.rows("1 1; 0 0", 3, 2)
+    assert torch.equal(result, torch.full((3, 2), 0.5, dtype=torch.float64)) and "Row 2 has no weight" in text
     assert "There are 1 rows" in lens.rows("1 3", 2, 2)[1]
     assert np.isfinite(lens.rows("", 2, 2)[0].numpy()).all()

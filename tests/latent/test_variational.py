@@ -165,8 +165,8 @@ def test_surrogates_have_the_bounds_gradient(estimator: Any) -> None:
     wanted = torch.autograd.grad(exact, [mean, log_var])
     value = surrogate(log_joint, mean, log_var, normal(400_000, 1, 2), estimator)
     close(value, exact, 0.05)
-    found = torch.autograd.grad(value, [mean, log_var])
-    for a, b in zip(found, wanted, strict=True):
+    result = torch.autograd.grad(value, [mean, log_var])
+    for a, b in zip(result, wanted, strict=True):
         close(a, b, 0.05)
     with pytest.raises(ValueError, match="at least 2"):
         surrogate(log_joint, mean, log_var, normal(1, 1, 2), "score")
@@ -281,14 +281,14 @@ def test_leave_one_out_and_running_mean() -> None:
     for k, known in ((2, 76.0), (4, 53.3333), (10, 45.7778)):
         assert variances_of_square(2.0, k)["leave_one_out"] == pytest.approx(known, abs=1e-4)
         z = 2 + normal(N // k, k, seed=k)
-        found = leave_one_out(torch.square, z, log_normal_at, f64(2.0))
-        agrees(found, 4.0, known / k, 0.06)
+        result = leave_one_out(torch.square, z, log_normal_at, f64(2.0))
+        agrees(result, 4.0, known / k, 0.06)
     with pytest.raises(ValueError, match="at least 2"):
         leave_one_out(torch.square, normal(3, 1), log_normal_at, f64(2.0))
     z = 2 + normal(20_000, seed=9)
-    found = running_mean(torch.square, z, log_normal_at, f64(2.0))
-    agrees(found, 4.0)
-    assert 38 < found.var() < 80
+    result = running_mean(torch.square, z, log_normal_at, f64(2.0))
+    agrees(result, 4.0)
+    assert 38 < result.var() < 80
 
 
 def test_gradient_by_the_scale() -> None:
@@ -305,8 +305,8 @@ def test_gradient_by_the_scale() -> None:
 def test_bernoulli() -> None:
     values = f64(1.0, 3.0)
     for baseline, variance in ((0.0, 1.2096), (1.6, 0.1344), (2.4, 0.0)):
-        mean, found = bernoulli_moments(values, 0.3, baseline)
-        assert (mean, found) == (pytest.approx(0.42), pytest.approx(variance, abs=1e-12))
+        mean, result = bernoulli_moments(values, 0.3, baseline)
+        assert (mean, result) == (pytest.approx(0.42), pytest.approx(variance, abs=1e-12))
 
 
 def test_categorical_and_the_marginals_gradient() -> None:
@@ -344,21 +344,21 @@ def test_gradient_of_the_bound_where_q_is_right_and_wrong() -> None:
         def path(m: Tensor) -> Tensor:
             return m + math.sqrt(variance) * noise
 
-        found = [
+        results = [
             score(lambda _z, w=weight: w, z, log_q_at, mu),  # type: ignore[misc]
             score(lambda _z, w=weight: w, z, log_q_at, mu, elbo),  # type: ignore[misc]
         ]
         copies = mu.expand(N).clone().requires_grad_()
         drawn = path(copies)
-        found.append(torch.autograd.grad((joint(drawn) - log_q_at(drawn, copies)).sum(), copies)[0])
+        results.append(torch.autograd.grad((joint(drawn) - log_q_at(drawn, copies)).sum(), copies)[0])
         copies = mu.expand(N).clone().requires_grad_()
         kl = 0.5 * (variance + copies.square() - 1 - math.log(variance))
-        found.append(torch.autograd.grad((log_normal(x[0], path(copies), 1.0) - kl).sum(), copies)[0])
+        results.append(torch.autograd.grad((log_normal(x[0], path(copies), 1.0) - kl).sum(), copies)[0])
         copies = mu.expand(N).clone().requires_grad_()
         drawn = path(copies)
-        found.append(torch.autograd.grad((joint(drawn) - log_q_at(drawn, mu)).sum(), copies)[0])
+        results.append(torch.autograd.grad((joint(drawn) - log_q_at(drawn, mu)).sum(), copies)[0])
         names = ("score", "score − ELBO", "sampled log q", "analytic KL", "path only")
-        for name, estimate, var in zip(names, found, known, strict=True):
+        for name, estimate, var in zip(names, results, known, strict=True):
             if name == "sampled log q":
                 # with z = μ + σ ε, log q(z; μ) does not move with μ: its path and its parameter cancel
                 assert abs(estimate.mean() - true) < 0.02
@@ -388,8 +388,8 @@ def test_density_of_a_path() -> None:
     close(log_density_of_path(noise, scale.log().sum()), exact, 1e-12)
     root = f64([[1.0, 0.0, 0.0], [0.5, 2.0, 0.0], [-0.3, 0.2, 0.7]])
     full = torch.distributions.MultivariateNormal(mean, scale_tril=root)
-    found = log_density_of_path(noise, torch.linalg.slogdet(root).logabsdet)
-    close(found, full.log_prob(normal_path_full(noise, mean, root)), 1e-12)
+    result = log_density_of_path(noise, torch.linalg.slogdet(root).logabsdet)
+    close(result, full.log_prob(normal_path_full(noise, mean, root)), 1e-12)
 
 
 def test_discrete_latents_by_sampling_and_by_enumeration() -> None:

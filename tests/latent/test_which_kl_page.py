@@ -16,11 +16,11 @@ def now(key: str = "d", **parameters: object) -> tuple[float, float, str]:
 
 def test_known_minimisers() -> None:
     """LV-O36, modes at ±3."""
-    seeks, covers, said = now()
+    seeks, covers, text = now()
     assert (seeks, covers) == (pytest.approx(0.688769, abs=5e-4), pytest.approx(0.461995, abs=5e-4))
-    assert "N(-2.98, 1.02²)" in said and "N(0.00, 3.16²)" in said and said.endswith("KL(q‖p) 0.938.")
-    seeks, _, said = now(start="middle")
-    assert seeks == pytest.approx(0.840619, abs=5e-4) and "N(0.00, 2.74²)" in said
+    assert "N(-2.98, 1.02²)" in text and "N(0.00, 3.16²)" in text and text.endswith("KL(q‖p) 0.938.")
+    seeks, _, text = now(start="middle")
+    assert seeks == pytest.approx(0.840619, abs=5e-4) and "N(0.00, 2.74²)" in text
 
 
 def test_the_other_start_pays_the_same() -> None:
@@ -39,9 +39,9 @@ def test_near_modes_need_no_choice() -> None:
 def test_no_frame_is_lost() -> None:
     """No Gaussian runs off the grid, at weights where a mode vanishes on the way."""
     for weight, side in ((0.8, "right"), (0.3, "left")):
-        told = lens.over_separations(weight, 1.0, side)
-        assert all(f.reverse > -1e-9 and abs(f.mean) < 6 for f in told.seeking)
-        assert told.seeking[-1].reverse == pytest.approx(
+        over_separations = lens.over_separations(weight, 1.0, side)
+        assert all(f.reverse > -1e-9 and abs(f.mean) < 6 for f in over_separations.seeking)
+        assert over_separations.seeking[-1].reverse == pytest.approx(
             -math.log(1 - weight if side == "right" else weight), abs=1e-3
         )
 
@@ -49,7 +49,7 @@ def test_no_frame_is_lost() -> None:
 def test_own_target_by_start() -> None:
     page = open_page("latent/which_kl", target="own", own="0.3 -5 0.6, 0.4 0 0.6, 0.3 5 0.6", m=-4.0)
     bar = film(page, "m")
-    means = [float(said.split("N(")[1].split(",")[0]) for said in bar["captions"]]
+    means = [float(text.split("N(")[1].split(",")[0]) for text in bar["captions"]]
     assert means[0] == -5 and means[10] == 0 and means[-1] == 5
     assert spoken(bar["equations"][0])[0] == pytest.approx(-math.log(0.3), abs=1e-3)
     assert figure(page, "densities")[1]["data.1.y"].shape[0] == len(lens.STARTS)

@@ -35,9 +35,9 @@ def browser(chromium: str) -> Iterator[Any]:
 @pytest.fixture(scope="session")
 def readers(browser: Any, dashboard: str) -> Iterator[dict[tuple[Any, ...], Visit]]:
     """Browsers that go from page to page with a warm cache, by width and scheme."""
-    made: dict[tuple[Any, ...], Visit] = {}
-    yield made
-    for reader in made.values():
+    results: dict[tuple[Any, ...], Visit] = {}
+    yield results
+    for reader in results.values():
         reader.context.close()
 
 
@@ -80,8 +80,8 @@ def walker(
 @pytest.fixture
 def visit(browser: Any, dashboard: str, request: pytest.FixtureRequest) -> Iterator[Visit]:
     """A fresh tab; afterwards nothing may have left the machine and no console error been printed."""
-    made = Visit(browser, dashboard, **getattr(request, "param", {}))
-    yield made
-    made.context.close()
-    assert not made.strangers, f"requests left the machine: {made.strangers}"
-    assert not made.complaints, f"the console complains: {made.complaints}"
+    result = Visit(browser, dashboard, **getattr(request, "param", {}))
+    yield result
+    result.context.close()
+    assert not result.strangers, f"requests left the machine: {result.strangers}"
+    assert not result.complaints, f"the console complains: {result.complaints}"

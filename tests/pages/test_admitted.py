@@ -225,19 +225,19 @@ THREE = "".join(f"{i % 5}.{i % 7},{i % 3}.5,{(i * i) % 11}.25\n" for i in range(
 def test_a_saved_run_opens_whatever_its_width(kind: str, page: str, width: int, runs: Path) -> None:
     width = max(width, 2) if kind == "factor analysis" else width
     data = tables.read("a,b,c\n" + THREE, ",".join("abc"[:width]), kind)
-    *_, (_, found) = fits.compared(data, kind, 1)
-    name = "/".join(fits.save(data, kind, 1, found).parts[-2:])
+    *_, (_, result) = fits.compared(data, kind, 1)
+    name = "/".join(fits.save(data, kind, 1, result).parts[-2:])
     view = {"view": VIEWS[page]} if page in VIEWS else {}
     shown = open_page(page, model=name, **view)
     assert name in shown.selectbox(key="model").options
     if (kind, width) == ("flow", 2):
         return  # the bench itself, where a grid can be drawn
-    seen = trained.read(loading.folder(name))
-    assert torch.equal(seen.rows, data.rows) and seen.names == data.names
-    assert torch.allclose(seen.mean, data.mean) and torch.allclose(seen.deviation, data.deviation)
+    results = trained.read(loading.folder(name))
+    assert torch.equal(results.rows, data.rows) and results.names == data.names
+    assert torch.allclose(results.mean, data.mean) and torch.allclose(results.deviation, data.deviation)
     metric = {m.label: m.value for m in shown.metric}
     assert metric["Rows"] == "60" and metric["Columns"] == str(width)
-    model = found.models[0]
+    model = result.models[0]
     with torch.no_grad():
         log_p = model.filtered(data.examples)[1][0] if kind == "HMM" else model.log_prob(data.examples)
     assert metric["log p(row 1)"] == f"{float(log_p[0]):.3f}"
@@ -245,8 +245,8 @@ def test_a_saved_run_opens_whatever_its_width(kind: str, page: str, width: int, 
 
 def test_a_run_whose_table_is_gone_says_so(runs: Path) -> None:
     data = tables.read("a,b,c\n" + THREE, "", "mixture")
-    *_, (_, found) = fits.compared(data, "mixture", 1)
-    folder = fits.save(data, "mixture", 1, found)
+    *_, (_, result) = fits.compared(data, "mixture", 1)
+    folder = fits.save(data, "mixture", 1, result)
     (folder / "table.csv").unlink()
     page = run_page("latent/mixture", view="Trained", model="/".join(folder.parts[-2:]))
     assert not page.exception and "no such file" in page.warning[0].value

@@ -41,8 +41,8 @@ def test_an_old_link_leads_to_where_the_page_is_now(walker: Visit, old: str, new
     page, asked = new.split("?")
     tab.wait_for_url(re.compile(f"/{page}[?]"))
     visit.settle()
-    found = parse_qs(visit.parameters())
-    assert parse_qs(asked).items() <= found.items() and "view" not in found
+    result = parse_qs(visit.parameters())
+    assert parse_qs(asked).items() <= result.items() and "view" not in result
     assert not tab.get_by_test_id("stAlert").count()
 
 
@@ -206,13 +206,13 @@ def test_a_film_is_stepped_played_and_scrubbed_without_the_server(walker: Visit)
         assert at() == step
 
     assert at() == 5
-    seen = bar.inner_text()
+    result = bar.inner_text()
     tab.evaluate("document.activeElement?.blur()")
     asked = tab.evaluate("window.lecternWire.asked")
     for key, step in (("ArrowRight", 6), ("ArrowRight", 7), ("ArrowLeft", 6), ("ArrowLeft", 5)):
         tab.keyboard.press(key)
         tab.wait_for_function(f"+document.querySelector('.lectern-film .scrub').value === {step}")
-    assert bar.inner_text() == seen  # a trace replays to the same numbers
+    assert bar.inner_text() == result  # a trace replays to the same numbers
     assert tab.evaluate("window.lecternWire.asked") == asked  # nobody was asked for a picture
     bar.get_by_role("button", name="Forward").click()
     until(6)
@@ -233,9 +233,9 @@ def test_a_figure_saves_what_stands_in_it(walker: Visit) -> None:
     """Points with their error bars, cells, and words in place of the numbers behind them."""
 
     def saved(tab: Any, key: str) -> list[str]:
-        with tab.expect_download() as told:
+        with tab.expect_download() as result:
             tab.locator(f".st-key-figure-{key} button.csv").evaluate("(button) => button.click()")
-        return Path(told.value.path()).read_text(encoding="utf-8").splitlines()
+        return Path(result.value.path()).read_text(encoding="utf-8").splitlines()
 
     rows = saved(walker.open("flow-log-det?n=2"), "estimates")
     assert rows[0] == "trace,x,estimate ± 1 sd,error" and len(rows) == 6

@@ -98,8 +98,8 @@ async () => {
 def test_a_mark_is_painted_where_plotly_would_draw_it(walker: Visit, page: str) -> None:
     """Over linear axes and logarithmic ones."""
     tab = walker.walk(page)
-    found = tab.evaluate(MARKED)
-    assert abs(found["painted"] - found["drawn"]) < 1.01 and 0 < found["width"] <= 4
+    result = tab.evaluate(MARKED)
+    assert abs(result["painted"] - result["drawn"]) < 1.01 and 0 < result["width"] <= 4
 
 
 def test_a_mark_moves_without_plotly(walker: Visit) -> None:

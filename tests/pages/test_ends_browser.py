@@ -59,8 +59,8 @@ BESIDE = """() => {
 
 
 def names(tab: Any) -> Any:
-    (found,) = tab.evaluate(NAMES)
-    return found
+    (result,) = tab.evaluate(NAMES)
+    return result
 
 
 def test_places_are_moved_apart_and_no_further_than_they_must(page_visit: Visit) -> None:
@@ -73,8 +73,8 @@ def test_places_are_moved_apart_and_no_further_than_they_must(page_visit: Visit)
         high = low + gap * (n - 1) + draw.uniform(0, 200)
         cases.append(([draw.uniform(low - 20, high + 20) for _ in range(n)], gap, low, high))
     cases.append(([17.0, 17.0, 17.0], 10, 0, 100))
-    found = page_visit.open("models").evaluate(APART, cases)
-    for (places, gap, low, high), moved in zip(cases, found, strict=True):
+    result = page_visit.open("models").evaluate(APART, cases)
+    for (places, gap, low, high), moved in zip(cases, result, strict=True):
         order = sorted(range(len(places)), key=places.__getitem__)
         stand = [moved[i] for i in order]
         assert all(b - a >= gap - 1e-6 for a, b in pairwise(stand))
@@ -82,7 +82,7 @@ def test_places_are_moved_apart_and_no_further_than_they_must(page_visit: Visit)
         want = sorted(places)
         if all(b - a >= gap for a, b in pairwise(want)) and low <= want[0] and want[-1] <= high:
             assert stand == pytest.approx(want)
-    assert found[-1] == pytest.approx([7, 17, 27])
+    assert result[-1] == pytest.approx([7, 17, 27])
 
 
 @pytest.mark.parametrize(
@@ -90,15 +90,15 @@ def test_places_are_moved_apart_and_no_further_than_they_must(page_visit: Visit)
 )
 def test_lines_are_named_at_their_ends(visit: Visit) -> None:
     """On logarithmic axes: three of the four lines end at one height."""
-    found = names(visit.open("diffusion-flow-matching"))
-    assert [name["text"] for name in found["names"]] == list(found["ends"]) and not found["legend"]
-    heights = sorted(name["middle"] for name in found["names"])
-    line = found["names"][0]["height"]
+    result = names(visit.open("diffusion-flow-matching"))
+    assert [name["text"] for name in result["names"]] == list(result["ends"]) and not result["legend"]
+    heights = sorted(name["middle"] for name in result["names"])
+    line = result["names"][0]["height"]
     assert all(b - a > 0.8 * line for a, b in pairwise(heights))
-    assert all(name["left"] >= found["right"] and name["room"] >= 0 for name in found["names"])
+    assert all(name["left"] >= result["right"] and name["room"] >= 0 for name in result["names"])
     reach = len(heights) * 1.3 * line
-    assert all(abs(name["middle"] - found["ends"][name["text"]]) < reach for name in found["names"])
-    assert len({name["color"] for name in found["names"]}) == len(heights)
+    assert all(abs(name["middle"] - result["ends"][name["text"]]) < reach for name in result["names"])
+    assert len({name["color"] for name in result["names"]}) == len(heights)
 
 
 def test_names_move_with_their_lines_in_a_film(page_visit: Visit) -> None:
@@ -108,24 +108,24 @@ def test_names_move_with_their_lines_in_a_film(page_visit: Visit) -> None:
     for button in (".first", ".next", ".next", ".next"):
         bar.locator(button).click()
         page_visit.settle()
-        found = next(one for one in tab.evaluate(NAMES) if "saturating" in one["ends"])
-        ends.append(found["ends"])
-        stand = {name["text"]: name["middle"] for name in found["names"]}
-        line = found["names"][0]["height"]
-        assert stand.keys() == found["ends"].keys() and not found["legend"]
+        result = next(one for one in tab.evaluate(NAMES) if "saturating" in one["ends"])
+        ends.append(result["ends"])
+        stand = {name["text"]: name["middle"] for name in result["names"]}
+        line = result["names"][0]["height"]
+        assert stand.keys() == result["ends"].keys() and not result["legend"]
         assert all(b - a > 0.8 * line for a, b in pairwise(sorted(stand.values())))
         reach = (len(stand) - 1) * 1.3 * line
-        assert all(abs(stand[name] - end) < reach for name, end in found["ends"].items())
+        assert all(abs(stand[name] - end) < reach for name, end in result["ends"].items())
     moved = {name: abs(ends[-1][name] - ends[0][name]) for name in ends[0]}
     assert max(moved.values()) > reach  # a name that stayed would be too far from its line
 
 
 def stand_beside(tab: Any) -> None:
     """Every line that is drawn has its name beside it, over no line and no other name."""
-    found = tab.evaluate(BESIDE)
-    assert [name["text"] for name in found["names"]] == found["drawn"] and not found["legend"]
-    assert all(name["crossed"] == [] and name["far"] < 12 for name in found["names"]), found["names"]
-    for one, other in combinations([name["box"] for name in found["names"]], 2):
+    result = tab.evaluate(BESIDE)
+    assert [name["text"] for name in result["names"]] == result["drawn"] and not result["legend"]
+    assert all(name["crossed"] == [] and name["far"] < 12 for name in result["names"]), result["names"]
+    for one, other in combinations([name["box"] for name in result["names"]], 2):
         assert one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
 
 

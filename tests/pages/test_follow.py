@@ -33,10 +33,10 @@ def client(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
 def turn(client: TestClient, secret: str, link: str) -> str:
     answer = client.post("/lectern/follow", json={"secret": secret, "link": link})
     assert answer.status_code == 200, answer.text
-    told = answer.json()
-    assert told["address"] == f"{HOME}/f/{told['id']}" and told["says"] == ""
-    found: str = told["id"]
-    return found
+    result = answer.json()
+    assert result["address"] == f"{HOME}/f/{result['id']}" and result["says"] == ""
+    text: str = result["id"]
+    return text
 
 
 def test_students_are_led_to_where_the_lecture_is(client: TestClient) -> None:

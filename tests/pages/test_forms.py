@@ -72,8 +72,8 @@ def test_what_is_said_again_is_counted(tmp_path: Path, monkeypatch: pytest.Monke
     (room / "page.py").write_text(BY_HAND)
     assert forms.rooms(["some"]) == forms.rooms([]) == forms.rooms(["some/room"]) == [room]
     lines = BY_HAND.count("\n") + CHARTS.count("\n")
-    said = forms.Counts(lines=lines, skips=1, paths=2, cached=1, ahead=2, at=3, keys=1, controls=2, named=10)
-    assert forms.counts(room) == said
+    text = forms.Counts(lines=lines, skips=1, paths=2, cached=1, ahead=2, at=3, keys=1, controls=2, named=10)
+    assert forms.counts(room) == text
 
     (room / "room.py").write_text(DECLARED)
     (room / "page.py").write_text(OF_IT)
@@ -93,6 +93,6 @@ def test_what_a_room_declares_it_says_once(monkeypatch: pytest.MonkeyPatch) -> N
     declared = [r for r in forms.rooms([]) if forms.declared(r)]
     assert declared
     for room in declared:
-        name, said = f"{room.parent.name}/{room.name}", forms.counts(room)
-        again = {what: n for what in ("paths", "cached", "ahead", "at", "keys") if (n := getattr(said, what))}
+        name, text = f"{room.parent.name}/{room.name}", forms.counts(room)
+        again = {what: n for what in ("paths", "cached", "ahead", "at", "keys") if (n := getattr(text, what))}
         assert not again or name in BY_HAND_STILL, f"{name} says by hand what it could declare: {again}"

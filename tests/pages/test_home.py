@@ -93,12 +93,12 @@ def test_a_digit_is_the_one_on_its_page(
     assert pictures.dtype == np.uint8 and pictures.shape[1:] == (28, 28)
     for moment in (POSTER, MOMENTS - 1):
         shown = pictures[generators.state(moment, len(pictures))]
-        said = dict(parse_qsl(urlsplit(tile["links"][moment]).query))
+        text = dict(parse_qsl(urlsplit(tile["links"][moment]).query))
         page, other = led(tile, moment), pictures[generators.state(moment - 45, len(pictures))]
-        seen = list(sent(page, int(said.get("step", 0))))
-        assert any(holds(sheet, shown) for sheet in seen)
+        result = list(sent(page, int(text.get("step", 0))))
+        assert any(holds(sheet, shown) for sheet in result)
         if name != "gan":  # its page has the whole walk on one sheet
-            assert not any(holds(sheet, other) for sheet in seen)
+            assert not any(holds(sheet, other) for sheet in result)
 
 
 def test_the_plane_is_bent_as_on_its_page(
@@ -112,9 +112,11 @@ def test_the_plane_is_bent_as_on_its_page(
         page = led(tile, moment)
         assert film(page, "layer")["at"] == layer
         drawn = arrays["dots"][int(layer)] / generators.SHORTS
-        seen = list(sent(page, int(layer)))
+        result = list(sent(page, int(layer)))
         for axis in (0, 1):
-            assert any(v.shape == drawn[:, axis].shape and abs(v - drawn[:, axis]).max() < 1e-3 for v in seen)
+            assert any(
+                v.shape == drawn[:, axis].shape and abs(v - drawn[:, axis]).max() < 1e-3 for v in result
+            )
 
 
 def test_the_text_is_the_one_on_its_page(
@@ -157,8 +159,8 @@ def test_old_scenes_by_number_show_what_they_showed() -> None:
 
 def tiles(page: Any) -> dict[str, str]:
     """Title of each tile -> its link."""
-    found = [re.search(r'href="([^"]*)"><b>(.*?)</b>', h.proto.body) for h in page.get("html")]
-    return {m[2]: m[1].replace("&amp;", "&") for m in found if m}
+    results = [re.search(r'href="([^"]*)"><b>(.*?)</b>', h.proto.body) for h in page.get("html")]
+    return {m[2]: m[1].replace("&amp;", "&") for m in results if m}
 
 
 def column(page: Any, key: str, name: str) -> list[float]:
@@ -189,19 +191,19 @@ def test_what_the_model_cannot_read_is_named() -> None:
 
 
 def test_a_word_without_a_vector_is_said_so() -> None:
-    said = "".join(h.proto.body for h in open_page("home", text="qzx").get("html"))
-    assert "no word of yours has a vector" in said
+    text = "".join(h.proto.body for h in open_page("home", text="qzx").get("html"))
+    assert "no word of yours has a vector" in text
 
 
 def test_the_text_goes_on_with_the_likeliest_letter_each_time() -> None:
     model = ui.load("gpt-shakespeare")
     ids = torch.tensor(texts.tokenizer(ui.card("gpt-shakespeare")).encode("ROMEO"))
-    seen = strip.word(model, ids)
-    whole = torch.cat([ids, seen.ahead])
+    result = strip.word(model, ids)
+    whole = torch.cat([ids, result.ahead])
     p = model(whole[None])[0].softmax(-1)[len(ids) - 1 : -1]  # one pass over all: causal, so the same numbers
-    assert p.argmax(-1).tolist() == seen.ahead.tolist()
-    assert torch.allclose(p.max(-1).values, seen.sure, atol=1e-4)
-    assert seen.heads.sum(-1) == pytest.approx(1.0, abs=1e-4)
+    assert p.argmax(-1).tolist() == result.ahead.tolist()
+    assert torch.allclose(p.max(-1).values, result.sure, atol=1e-4)
+    assert result.heads.sum(-1) == pytest.approx(1.0, abs=1e-4)
 
 
 def test_a_digit_is_answered_by_every_tile() -> None:
@@ -217,15 +219,15 @@ def test_a_digit_is_answered_by_every_tile() -> None:
 
 def test_the_nearest_digits_are_nearest() -> None:
     others = torch.rand(20, 28, 28, generator=torch.Generator().manual_seed(0))
-    seen = strip.digit(ui.load("cnn-mnist"), ui.load("vae2d-mnist"), others[7], others, count=3)
+    result = strip.digit(ui.load("cnn-mnist"), ui.load("vae2d-mnist"), others[7], others, count=3)
     distances = (others - others[7]).flatten(1).norm(dim=1)
-    assert seen.near.tolist() == distances.argsort()[:3].tolist() and seen.near[0] == 7
+    assert result.near.tolist() == distances.argsort()[:3].tolist() and result.near[0] == 7
     nudged = others[7].clone()
-    i, j = divmod(int(seen.field.argmax()), 28)
+    i, j = divmod(int(result.field.argmax()), 28)
     nudged[i, j] += 0.01
-    best = int(seen.p.argmax())
+    best = int(result.p.argmax())
     logits = [float(ui.load("cnn-mnist").predict(x[None, None])[0, best]) for x in (others[7], nudged)]
-    assert abs(logits[1] - logits[0]) / 0.01 == pytest.approx(float(seen.field.max()), rel=0.2)
+    assert abs(logits[1] - logits[0]) / 0.01 == pytest.approx(float(result.field.max()), rel=0.2)
 
 
 # --- The course, in the browser ---------------------------------------------------------------------
@@ -273,9 +275,9 @@ def opened(tab: Any, name: str) -> list[str]:
 def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> None:
     tab = visit.open("?text=speak")
     families = {page.family: [p.title for p in ui.pages() if p.family == page.family] for page in ui.pages()}
-    seen = tab.locator(".lectern-map .card").evaluate_all(SEEN)
-    assert len(seen) == len(families) + 1  # and the lectures
-    for text, (family, titles) in zip(seen, families.items(), strict=False):
+    result = tab.locator(".lectern-map .card").evaluate_all(SEEN)
+    assert len(result) == len(families) + 1  # and the lectures
+    for text, (family, titles) in zip(result, families.items(), strict=False):
         assert text.lower().startswith(f"{family} {len(titles)} "), text
     for width in (390, 1280):
         tab.set_viewport_size({"width": width, "height": 720})
@@ -285,8 +287,8 @@ def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> No
         assert tab.locator(".lectern-map").evaluate(CUT) == []
     first = next(page for page in ui.pages() if page.family == [*families][-1])
     tab.locator(".lectern-map .rows a").first.focus()
-    said = [tab.locator(f".lectern-map .{part}").inner_text() for part in ("number", "idea")]
-    assert said == [f"{first.room.minutes} minutes", first.idea]
+    sentence = [tab.locator(f".lectern-map .{part}").inner_text() for part in ("number", "idea")]
+    assert sentence == [f"{first.room.minutes} minutes", first.idea]
     visit.settle()
     assert visit.parameters() == f"text=speak&open={[*families][-1]}"
     tab.evaluate("window.mark = 'here'")

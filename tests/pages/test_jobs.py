@@ -25,8 +25,8 @@ def page() -> None:
             time.sleep(0.05)
             yield i / top, i
 
-    found = ui.job("Count", count, key="count", of=top, show=lambda n: ui.write(f"at {n}"))
-    ui.write(f"found {found}")
+    result = ui.job("Count", count, key="count", of=top, show=lambda n: ui.write(f"at {n}"))
+    ui.write(f"found {result}")
 
 
 def said(app: AppTest) -> str:
@@ -91,11 +91,11 @@ def asking() -> None:
             time.sleep(0.02)
             yield i / top, i
 
-    found = ui.result(
+    result = ui.result(
         "Count", lambda: count(top), key="asked", of=top, quick=top < 40, says="…",
         show=lambda n: ui.write(f"at {n}"), soon=[(39, lambda: count(39))],
     )  # fmt: skip
-    ui.write(f"found {found}")
+    ui.write(f"found {result}")
 
 
 @pytest.fixture

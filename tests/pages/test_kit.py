@@ -256,8 +256,8 @@ def test_a_check_veils_until_an_answer_is_chosen() -> None:
 
 def veils(page: AppTest) -> str:
     """The selectors of what is veiled."""
-    found = [h.proto.body for h in page.get("html") if "blur" in h.proto.body]
-    return found[0].partition("<style>")[2].partition(" {")[0] if found else ""
+    results = [h.proto.body for h in page.get("html") if "blur" in h.proto.body]
+    return results[0].partition("<style>")[2].partition(" {")[0] if results else ""
 
 
 def test_a_notebook_runs_the_program_and_ends_by_its_result() -> None:
@@ -480,7 +480,7 @@ def test_a_run_that_is_written_anew_is_seen(tmp_path: Path, monkeypatch: pytest.
 
 def test_cached_functions_of_pages_read_nothing_but_their_arguments() -> None:
     """A page's variable is no part of the key: what it changes would not be computed again."""
-    found = []
+    results = []
     for path in sorted([*(ROOT / "pages").glob("*.py"), *(ROOT / "pages").rglob("page.py")]):
         tree = ast.parse(path.read_text(encoding="utf-8"))
         fixed = set(dir(builtins))
@@ -497,8 +497,8 @@ def test_cached_functions_of_pages_read_nothing_but_their_arguments() -> None:
                 own = {a.arg for a in ast.walk(function) if isinstance(a, ast.arg)}
                 own |= {n.id for n in names if isinstance(n.ctx, ast.Store)}
                 read = {n.id for n in names if not n.id.isupper()} - own - fixed
-                found += [f"{path.parent.name}: {function.name} reads {name}" for name in sorted(read)]
-    assert not found
+                results += [f"{path.parent.name}: {function.name} reads {name}" for name in sorted(read)]
+    assert not results
 
 
 # --- The stage: scenes and films ------------------------------------------------------------------
@@ -534,8 +534,8 @@ def active(page: AppTest) -> int | None:
     import json
 
     (element,) = (e for e in page.get("bidi_component") if e.proto.component_name == "lectern_stage")
-    found: int | None = json.loads(element.proto.json)["active"]
-    return found
+    results: int | None = json.loads(element.proto.json)["active"]
+    return results
 
 
 def test_a_scene_is_the_full_state_of_a_page() -> None:
@@ -598,9 +598,11 @@ def test_a_film_of_a_knob_stands_in_the_link_by_its_value() -> None:
 
 
 @pytest.mark.parametrize(("told", "at"), [(2, 2), (99, 4), (-1, 0)])
-def test_where_a_film_rests_is_one_of_its_frames(told: int, at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_a_film_rests_is_one_of_its_frames(
+    results: int, at: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def tell(key: str, data: bytes, on_rest_change: Any) -> None:
-        st.session_state[key] = {"rest": {"stamp": wire.unpack(data)[0]["stamp"], "at": told}}
+        st.session_state[key] = {"rest": {"stamp": wire.unpack(data)[0]["stamp"], "at": results}}
         on_rest_change()
 
     monkeypatch.setattr(films, "mount", tell)
@@ -698,4 +700,4 @@ def test_scripts_of_pages_run_in_browsers_of_2021() -> None:
     scripts = [*(ROOT / "lab/ui").rglob("*.js")]
     assert len(scripts) > 20
     code = {script.name: re.sub(r"(?m)(^|\s)//.*", "", script.read_text("utf-8")) for script in scripts}
-    assert {name: found.group() for name, text in code.items() if (found := younger.search(text))} == {}
+    assert {name: results.group() for name, text in code.items() if (results := younger.search(text))} == {}

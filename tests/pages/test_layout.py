@@ -62,11 +62,11 @@ def faults(tab: Any, *, phone: bool = False, stage: bool = False, pictured: bool
         pictured: its picture has two thirds of the width, and little bare paper.
     """
     look = f"({LAYOUT})({json.dumps({'phone': phone, 'stage': stage, 'pictured': pictured})})"
-    found: list[str] = tab.evaluate(look)
-    if found:
+    names: list[str] = tab.evaluate(look)
+    if names:
         tab.wait_for_timeout(1500)
-        found = tab.evaluate(look)
-    return found
+        names = tab.evaluate(look)
+    return names
 
 
 @pytest.mark.parametrize("walker", [LIGHT], indirect=True, ids=["1280-light"])
@@ -126,8 +126,8 @@ def test_faults_are_found(visit: Visit) -> None:
     assert any("wider than the screen" in fault for fault in faults(tab))
     tab.evaluate("document.querySelector('.st-key-foot').style.paddingTop = '400px'")
     tab.wait_for_timeout(500)
-    found = "; ".join(faults(tab))
-    assert "foot lies at" in found and "the picture is only" in found
+    text = "; ".join(faults(tab))
+    assert "foot lies at" in text and "the picture is only" in text
 
 
 def test_a_picture_that_is_too_small_is_found(visit: Visit) -> None:
@@ -161,8 +161,8 @@ def test_faults_of_cells_are_found(visit: Visit) -> None:
           labels.splice(labels.findIndex((l) => l.names === 'row'), 1);
         }"""
     )
-    found = "; ".join(faults(tab))
-    assert "lies over" in found and "leaves its cells" in found and "labels of rows are skipped" in found
+    text = "; ".join(faults(tab))
+    assert "lies over" in text and "leaves its cells" in text and "labels of rows are skipped" in text
 
 
 def test_faults_of_machines_are_found(visit: Visit) -> None:
@@ -175,5 +175,5 @@ def test_faults_of_machines_are_found(visit: Visit) -> None:
           shape.style.fontSize = '9px';
         }"""
     )
-    found = "; ".join(faults(tab))
-    assert "leaves its part of the machine" in found and "9.0 px (machine)" in found
+    text = "; ".join(faults(tab))
+    assert "leaves its part of the machine" in text and "9.0 px (machine)" in text

@@ -33,21 +33,21 @@ def state(visit: Visit) -> dict[str, Any]:
     visit.settle()
     visit.worked()
     visit.quiet()
-    seen: dict[str, Any] = visit.tab.evaluate(STATE)
-    return seen
+    result: dict[str, Any] = visit.tab.evaluate(STATE)
+    return result
 
 
 @pytest.fixture(scope="module")
 def by_link(browser: Any, dashboard: str) -> Any:
     """What an entry shows that is opened by its link, in a session of its own."""
-    reader, seen = Visit(browser, dashboard), {}
+    reader, result = Visit(browser, dashboard), {}
     reader.context.set_default_timeout(300_000)  # of work that an entry begins by itself
 
     def show(name: str, at: int) -> dict[str, Any]:
-        if (name, at) not in seen:
+        if (name, at) not in result:
             reader.open(lecture.read(name).link(at))
-            seen[name, at] = state(reader)
-        return seen[name, at]
+            result[name, at] = state(reader)
+        return result[name, at]
 
     yield show
     reader.context.close()
@@ -89,14 +89,14 @@ def stands(visit: Visit, name: str, at: int) -> dict[str, Any]:
     visit.tab.wait_for_function(
         "(mark) => document.querySelector('.lectern-mark')?.innerText === mark", arg=f"{at + 1} / {of}"
     )
-    seen, before = {}, None
-    while seen != before or not seen:  # until nothing of it has changed for a moment
-        before = seen
+    results, before = {}, None
+    while results != before or not results:  # until nothing of it has changed for a moment
+        before = results
         visit.tab.wait_for_timeout(300)
         now = visit.tab.evaluate(STATE)
-        seen = {key: now[key] for key in STANDS}
-        seen["link"] = [part for part in seen["link"] if not part.startswith(GROWS)]
-    return seen
+        results = {key: now[key] for key in STANDS}
+        results["link"] = [part for part in results["link"] if not part.startswith(GROWS)]
+    return results
 
 
 @pytest.mark.heavy

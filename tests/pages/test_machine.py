@@ -38,7 +38,7 @@ SHOWN: dict[str, list[dict[str, str]]] = {
 
 def told(name: str, says: list[dict[str, str]]) -> dict[str, Any]:
     which, readings = strips.measure(weights.load(name))
-    lit = [next(iter(said)) for said in says]
+    lit = [next(iter(text)) for text in says]
     return {**strips.header(MACHINES[which], readings, lit, says, len(says), 0), "film": "test/step"}
 
 
@@ -201,7 +201,7 @@ def page() -> None:
 def test_a_page_sends_a_state_for_every_frame() -> None:
     header, _ = component(run_page(page), "machine")
     assert header["lit"] == [["net"]] * 3 and header["at"] == 1
-    assert [said["xt"] for said in header["numbers"]] == ["t = 9", "t = 4", "t = 0"]
+    assert [text["xt"] for text in header["numbers"]] == ["t = 9", "t = 4", "t = 0"]
     assert 'class="part lit" data-part="net"' in header["svg"] and ">t = 4<" in header["svg"]
     assert header["parts"]["net"]["title"] == "Inside the U-Net"
 

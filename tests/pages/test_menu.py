@@ -24,7 +24,7 @@ def entry(url: str) -> dict[str, Any]:
 
 
 def test_every_page_can_be_found() -> None:
-    talks = [said["link"] for said in lectures()]
+    talks = [text["link"] for text in lectures()]
     assert len(talks) == len(lecture.names())
     assert [e["url"] for e in search.index()] == [*(page.url for page in pages()), *talks, "teaching"]
     for known in search.index()[: -len(talks) - 1]:
@@ -52,10 +52,10 @@ def test_a_changed_room_is_read_again(tmp_path: Path) -> None:
     assert search.entry(page, 1)["symbols"] == ["λ lambda"]
     file.write_text(r'ui.slider("Length", 1, 9); r"\mathrm{KL}"; "gcn-cora"')
     assert search.entry(page, 1)["symbols"] == ["λ lambda"]
-    found = search.entry(page, 2)
-    assert found["symbols"] == ["KL"] and found["models"] == ["gcn-cora"]
-    assert found["words"] == ["Length"]
-    assert found["terms"] == ["DeepWalk"] and found["references"] == [*cited]
+    result = search.entry(page, 2)
+    assert result["symbols"] == ["KL"] and result["models"] == ["gcn-cora"]
+    assert result["words"] == ["Length"]
+    assert result["terms"] == ["DeepWalk"] and result["references"] == [*cited]
     (room / "lens.py").write_text('"""The width σ of a step."""')
     assert search.entry(page, 3)["symbols"] == ["KL", "σ sigma"]
     file.write_text("ui.equation(")  # no Python: what the other files say still counts
@@ -85,11 +85,11 @@ def test_the_course_goes_through_all_pages_forwards_and_backwards() -> None:
     known = pages()
     for step in (0, 1):
         at = known[0] if step else known[-1]
-        seen = [at.url]
+        results = [at.url]
         while following := neighbours(at.url)[step]:
             at = following
-            seen.append(at.url)
-        assert seen == [page.url for page in (known if step else reversed(known))]
+            results.append(at.url)
+        assert results == [page.url for page in (known if step else reversed(known))]
 
 
 @pytest.mark.parametrize(
@@ -259,8 +259,8 @@ def test_the_fields_words_find_their_pages(page_visit: Visit) -> None:
     }"""
     tab = page_visit.open("models")
     for spell in (str, str.lower, lambda word: word.replace("-", " ")):
-        found = tab.evaluate(find, [spell(word) for word, _ in pairs])
-        missed = [(word, hits) for (word, url), hits in zip(pairs, found, strict=True) if url not in hits]
+        result = tab.evaluate(find, [spell(word) for word, _ in pairs])
+        missed = [(word, hits) for (word, url), hits in zip(pairs, result, strict=True) if url not in hits]
         assert not missed
 
 
@@ -321,8 +321,8 @@ def test_pages_are_searched_and_opened_without_a_reload(visit: Visit) -> None:
     tab.evaluate("window.mark = 'here'")
     assert not tab.locator(".lectern-nav .panel:visible").count()
     assert tab.locator(".lectern-nav").bounding_box()["width"] == 48
-    found = seek(tab, "beam")
-    assert found[0] == "Beam search" and "Attention" not in found
+    result = seek(tab, "beam")
+    assert result[0] == "Beam search" and "Attention" not in result
     tab.keyboard.press("ArrowDown")
     tab.keyboard.press("ArrowUp")
     tab.keyboard.press("Enter")

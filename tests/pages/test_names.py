@@ -194,8 +194,8 @@ def test_names_are_told_by_an_option(
 def test_help_is_of_this_command(args: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         commands.app(args)
-    told = capsys.readouterr().out
-    assert ended.value.code == 0 and "usage: lab app" in told and "streamlit run" not in told
+    result = capsys.readouterr().out
+    assert ended.value.code == 0 and "usage: lab app" in result and "streamlit run" not in result
     for option in (
         "--processes",
         "--host",
@@ -204,8 +204,8 @@ def test_help_is_of_this_command(args: list[str], capsys: pytest.CaptureFixture[
         "--server.baseUrlPath",
         "PASSWORD",
     ):
-        assert option in told
-    assert all(len(line) <= 120 for line in told.splitlines())
+        assert option in result
+    assert all(len(line) <= 120 for line in result.splitlines())
 
 
 # --- The path ---------------------------------------------------------------------------------------
@@ -240,9 +240,9 @@ def test_all_is_served_below_the_path(
     style = next(h.proto.body for h in page.get("html") if "@font-face" in h.proto.body)
     fonts = re.findall(r'url\("([^"]*)"\)', style)
     assert fonts and all(asks.get(font).status_code == 200 for font in fonts)
-    told = asks.post("/hall/lectern/lectern/short", content="/models?x=1").json()
-    assert told["address"] == f"http://hall.example/hall/lectern/l/{told['id']}"
-    led = asks.get(f"/hall/lectern/l/{told['id']}")
+    result = asks.post("/hall/lectern/lectern/short", content="/models?x=1").json()
+    assert result["address"] == f"http://hall.example/hall/lectern/l/{result['id']}"
+    led = asks.get(f"/hall/lectern/l/{result['id']}")
     assert str(led.next_request and led.next_request.url) == "http://hall.example/hall/lectern/models?x=1"
     assert asks.post("/lectern/short", content="/models").status_code == 405  # nothing stands above the path
     turn = {"secret": "s" * 32, "link": "/models"}

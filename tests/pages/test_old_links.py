@@ -21,7 +21,7 @@ QUICK = os.environ.get("LEVEL", "quick") == "quick"
 
 def moved(page: AppTest) -> dict[str, Any]:
     """The controls that stand elsewhere than at first."""
-    at, found = page.session_state, {}
+    at, result = page.session_state, {}
     for key, control in at["_controls"].items():
         if control.kind == "widget":
             value, first = at[key] if key in at else None, control.default  # noqa: SIM401
@@ -29,8 +29,8 @@ def moved(page: AppTest) -> dict[str, Any]:
             value = at[f"_held:{key}"] if f"_held:{key}" in at else None  # noqa: SIM401
             first = None if control.default is None else state.spell(control.default)
         if value not in (None, first):
-            found[key] = value
-    return found
+            result[key] = value
+    return result
 
 
 @pytest.mark.parametrize("topic", sorted(LINKS)[:: 9 if QUICK else 1])

@@ -72,12 +72,12 @@ def registered(page: AppTest) -> dict[str, Control]:
 def controls(page: AppTest) -> dict[str, Any]:
     """All controls that can be moved now, by key; those that may change what else is shown come last."""
     numbers = {key: control for key, control in registered(page).items() if control.kind == "number"}
-    found: dict[str, Any] = {key: Number(page, key, control) for key, control in numbers.items()}
+    results: dict[str, Any] = {key: Number(page, key, control) for key, control in numbers.items()}
     for kind in (*OTHERS, *CHOICES):
         for control in page.get(kind):
             if not control.proto.disabled:
-                found[control.key or control.proto.id] = control
-    return found
+                results[control.key or control.proto.id] = control
+    return results
 
 
 def choices(control: Any) -> list[Any]:
@@ -129,9 +129,9 @@ def refuses_nonsense(topic: str, page: AppTest) -> None:
     bad = run_page(topic, **{key: "�nonsense" for key in before})
     assert not failures(bad), failures(bad)
     after = {key: c.value for key, c in linked(bad).items()}
-    said = " ".join(w.value for w in bad.warning)
+    text = " ".join(w.value for w in bad.warning)
     for key, value in before.items():
-        assert f"{key}=�nonsense" in said
+        assert f"{key}=�nonsense" in text
         assert after[key] == value
 
 

@@ -73,9 +73,9 @@ def test_what_another_number_changes_is_named(other: str, monkeypatch: pytest.Mo
     _, before = payloads.opened(page_that_sends, 0)
     monkeypatch.setenv("OTHER", other)
     _, after = payloads.opened(page_that_sends, 0)
-    found = list(payloads.differences(before, after))
-    assert found[0][:3] == NAMED[other]
-    assert {d.path.partition(".")[0] for d in found} <= {NAMED[other][0].partition(".")[0], "metrics"}
+    result = list(payloads.differences(before, after))
+    assert result[0][:3] == NAMED[other]
+    assert {d.path.partition(".")[0] for d in result} <= {NAMED[other][0].partition(".")[0], "metrics"}
 
 
 def test_two_dumps_are_equal_and_kept(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -119,15 +119,15 @@ def test_what_a_reader_cannot_see_is_no_difference() -> None:
     still = sent({"layout": {}, "data": [{"y": (0, 1), "x": [1.0, 2.0]}]}, data_0_x=[[1, 2]] * 5)
     assert not list(payloads.differences(one, still))
     moves = sent({"layout": {}, "data": [{"y": (0, 1), "x": [1.0, 2.0]}]}, data_0_x=[[1, 2], [1, 3]])
-    (found,) = payloads.differences(one, moves)
-    assert found[:3] == ("frames.data.0.x", "nothing", "[[1, 2], [1, 3]]")
+    (result,) = payloads.differences(one, moves)
+    assert result[:3] == ("frames.data.0.x", "nothing", "[[1, 2], [1, 3]]")
     apart = sent({"data": [{"x": [1, 2], "y": [0, 1 + 1e-8]}], "layout": {}})
-    (found,) = payloads.differences(one, apart)
-    assert found.path == "figure.data.0.y[1], 1 of 2 values" and 0 < found.share < payloads.ROUNDING
+    (result,) = payloads.differences(one, apart)
+    assert result.path == "figure.data.0.y[1], 1 of 2 values" and 0 < result.share < payloads.ROUNDING
     for other in (
         {"x": [1, 2], "y": [0, None]},
         {"x": [1, 2], "y": [[0, 1]]},
         {"x": ["1", "2"], "y": [0, 1]},
     ):
-        (found,) = payloads.differences(one, sent({"data": [other], "layout": {}}))
-        assert found.share > payloads.ROUNDING
+        (result,) = payloads.differences(one, sent({"data": [other], "layout": {}}))
+        assert result.share > payloads.ROUNDING

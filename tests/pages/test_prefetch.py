@@ -28,11 +28,11 @@ def until(happens: object, seconds: float = 10) -> bool:
 
 
 def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[tuple[str, int]] = []
+    results: list[tuple[str, int]] = []
 
     @ui.cached
     def square(name: str, n: int) -> int:
-        made.append((name, n))
+        results.append((name, n))
         if n == 3:
             raise ValueError("three is refused")
         return n * n
@@ -43,22 +43,22 @@ def test_named_calls_are_made_the_latest_first_and_kept(monkeypatch: pytest.Monk
     monkeypatch.setattr(prefetch, "NAME", "idle in a test")
     ui.prefetch(square, ("old", 1), ("old", 2))
     ui.prefetch(square, ("new", 3), ("new", 4))
-    assert not made  # nothing works here yet
+    assert not results  # nothing works here yet
     runs = threading.Event()
     page = threading.Thread(target=runs.wait, name="ScriptRunner.scriptThread")
     page.start()  # a page runs
     prefetch.start()
     time.sleep(3 * prefetch.QUIET)
-    assert not made
+    assert not results
     runs.set()
     page.join()
-    assert until(lambda: len(made) == 4)
-    assert made == [("new", 3), ("new", 4), ("old", 1), ("old", 2)]
-    assert square("new", 4) == 16 and len(made) == 4  # a reader finds it done
+    assert until(lambda: len(results) == 4)
+    assert results == [("new", 3), ("new", 4), ("old", 1), ("old", 2)]
+    assert square("new", 4) == 16 and len(results) == 4  # a reader finds it done
     with pytest.raises(ValueError, match="three"):
         square("new", 3)  # and gets the sentence of what fails
     ui.prefetch(square, ("later", 5))
-    assert until(lambda: ("later", 5) in made)
+    assert until(lambda: ("later", 5) in results)
 
 
 def test_few_calls_wait() -> None:
@@ -69,14 +69,14 @@ def test_few_calls_wait() -> None:
 
 
 def test_nothing_is_computed_for_a_tab_that_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+    names: list[str] = []
     monkeypatch.setattr(prefetch.runtime, "exists", lambda: True)
     monkeypatch.setattr(
         prefetch.runtime, "get_instance", lambda: Mock(is_active_session=lambda s: s == "open")
     )
     for session in ("open", "closed", ""):
-        prefetch.call_in_advance(made.append, (session,), session)
-    assert made == ["open", ""]
+        prefetch.call_in_advance(names.append, (session,), session)
+    assert names == ["open", ""]
 
 
 def test_the_thread_of_a_page_is_named_so() -> None:

@@ -57,8 +57,8 @@ def check(calls: Sequence[Call]) -> list[Any]:
         return [(turn, calls[turn]()) for turn in turns]
 
     with ThreadPoolExecutor(READERS) as threads:
-        for found in threads.map(reader, range(READERS)):
-            for turn, result in found:
+        for results in threads.map(reader, range(READERS)):
+            for turn, result in results:
                 assert same(result, alone[turn]), f"call {turn} gave another result beside other readers"
     return alone
 

@@ -34,8 +34,8 @@ def test_what_a_forgotten_tab_asks_is_heard(dashboard: str) -> None:
             # the tab reconnects: a new session, the same page, address and controls
             after.pages, after.page, after.query = before.pages, PAGE, "k=3&p=1"
             after.values, after.cached = {}, set(before.cached)
-            told = await asyncio.wait_for(after.move(control, moved), 60)  # the page as it stood
-            assert not told.errors
+            result = await asyncio.wait_for(after.move(control, moved), 60)  # the page as it stood
+            assert not result.errors
             while after.query != before.query:  # and then what was asked
                 more = await asyncio.wait_for(answer(after), 60)
                 assert not more.errors
@@ -199,10 +199,10 @@ def test_below_a_path_menu_scene_and_link_lead_on(browser: Any, hall: tuple[str,
 
 async def answer(session: Session) -> Answer:
     """The next one, to what was asked before."""
-    told = Answer()
-    while not session.hear(ForwardMsg.FromString(bytes(await session.socket.recv())), told):
+    result = Answer()
+    while not session.hear(ForwardMsg.FromString(bytes(await session.socket.recv())), result):
         pass
-    return told
+    return result
 
 
 def move(tab: Any) -> None:

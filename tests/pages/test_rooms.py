@@ -262,8 +262,8 @@ def test_a_computation_is_kept_by_raw_values() -> None:
 def test_what_the_reader_is_to_change_is_a_sentence_and_a_fault_of_ours_is_none(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    said: list[str] = []
-    monkeypatch.setattr(drawing, "stop", said.append)
+    texts: list[str] = []
+    monkeypatch.setattr(drawing, "stop", texts.append)
 
     def at_once(size: float) -> Any:
         raise UserError("Draw more.") if size > 0.5 else ValueError("a wrong shape")
@@ -276,7 +276,7 @@ def test_what_the_reader_is_to_change_is_a_sentence_and_a_fault_of_ours_is_none(
         drawing.compute(function, State(size=1.0))
         with pytest.raises(ValueError, match="a wrong shape"):
             drawing.compute(function, State(size=0.25))
-    assert said == ["Draw more."] * 2
+    assert texts == ["Draw more."] * 2
 
 
 def test_how_long_a_generator_takes_is_said_to_what_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:

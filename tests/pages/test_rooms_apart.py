@@ -27,7 +27,7 @@ def loads(source: str) -> Iterator[str]:
 
 def rooms(source: str) -> set[str]:
     """Rooms that are named as modules anywhere, in programs too: "family.topic"."""
-    return {".".join(found) for found in re.findall(r"\bpages\.([a-z_]+)\.([a-z0-9_]+)", source)}
+    return {".".join(result) for result in re.findall(r"\bpages\.([a-z_]+)\.([a-z0-9_]+)", source)}
 
 
 def test_there_are_rooms() -> None:
@@ -35,9 +35,9 @@ def test_there_are_rooms() -> None:
 
 
 def test_no_room_reads_data_itself() -> None:
-    found = {str(path.relative_to(PAGES)): list(loads(path.read_text())) for path in FILES}
-    assert {name: calls for name, calls in found.items() if calls and name not in OWN} == {}
-    assert {name for name in OWN if not found[name]} == set()  # an exception that is none any more
+    results = {str(path.relative_to(PAGES)): list(loads(path.read_text())) for path in FILES}
+    assert {name: calls for name, calls in results.items() if calls and name not in OWN} == {}
+    assert {name for name in OWN if not results[name]} == set()  # an exception that is none any more
 
 
 def test_no_room_goes_into_another() -> None:

@@ -41,13 +41,13 @@ def served_to_all(monkeypatch: pytest.MonkeyPatch) -> None:
     "link", [LINK, "/", "/?stage=1", "/models", "/train?x", "/language-decoding?view=Beam"]
 )
 def test_a_short_link_leads_to_its_page(client: TestClient, link: str) -> None:
-    told = client.post("/lectern/short", content=link).json()
-    assert re.fullmatch("[a-z2-7]{8}", told["id"])
-    assert told["address"] == f"{HOME}/l/{told['id']}" and told["says"] == ""
-    answer = client.get(f"/l/{told['id']}")
+    result = client.post("/lectern/short", content=link).json()
+    assert re.fullmatch("[a-z2-7]{8}", result["id"])
+    assert result["address"] == f"{HOME}/l/{result['id']}" and result["says"] == ""
+    answer = client.get(f"/l/{result['id']}")
     assert answer.status_code == 302
     assert str(answer.next_request and answer.next_request.url) == HOME + link
-    assert client.post("/lectern/short", content=link).json()["id"] == told["id"]
+    assert client.post("/lectern/short", content=link).json()["id"] == result["id"]
     assert len(list(short_links.folder().iterdir())) == 1
 
 
@@ -201,10 +201,10 @@ def test_no_file_is_touched_on_the_event_loop(client: TestClient, monkeypatch: p
 
 
 def address(client: TestClient, **headers: str) -> str | None:
-    told = client.post("/lectern/short", content="/", headers=headers).json()
-    assert told["says"] == ("" if told["address"] else short_links.ALONE)
-    found: str | None = told["address"]
-    return found and found.removesuffix(f"/l/{told['id']}")
+    result = client.post("/lectern/short", content="/", headers=headers).json()
+    assert result["says"] == ("" if result["address"] else short_links.ALONE)
+    text: str | None = result["address"]
+    return text and text.removesuffix(f"/l/{result['id']}")
 
 
 @pytest.mark.parametrize("host", ["localhost:8501", "127.0.0.1:8501", "[::1]:8501", "localhost"])
@@ -215,9 +215,9 @@ def test_on_this_machine_alone_there_is_no_address(
     before = config.get_option("server.address")
     config.set_option("server.address", "localhost")
     try:
-        told = client.post("/lectern/short", content="/", headers={"Host": host}).json()
-        assert told["address"] is None and "lab app --server.address 0.0.0.0" in told["says"]
-        assert client.get(f"/lectern/qr/{told['id']}.svg", headers={"Host": host}).status_code == 404
+        result = client.post("/lectern/short", content="/", headers={"Host": host}).json()
+        assert result["address"] is None and "lab app --server.address 0.0.0.0" in result["says"]
+        assert client.get(f"/lectern/qr/{result['id']}.svg", headers={"Host": host}).status_code == 404
     finally:
         config.set_option("server.address", before)
 

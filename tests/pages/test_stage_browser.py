@@ -26,8 +26,8 @@ def active(tab: Any) -> str:
 
 
 def has(tab: Any, name: str) -> bool:
-    found: bool = tab.evaluate(f"document.documentElement.hasAttribute('data-{name}')")
-    return found
+    result: bool = tab.evaluate(f"document.documentElement.hasAttribute('data-{name}')")
+    return result
 
 
 def test_keys_set_scenes_and_the_link_names_the_whole_state(tab: Any, walker: Visit) -> None:

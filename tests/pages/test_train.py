@@ -253,10 +253,10 @@ def test_a_session_brings_so_many_files_and_bytes(
         await PlainTextResponse("taken")(scope, receive, send)
 
     put = TestClient(access.OwnFiles(taken)).put
-    said = put("/_stcore/upload_file/mine/1", headers={"content-length": str(more)}, content=b"")
-    assert (said.status_code == 200) == room and answered == [coming + more] * room
-    told = r"This tab has brought \d+ files of \d+ MB: [^.]*\. Reload [^.]*\."
-    assert room or re.fullmatch(told, said.text)
+    text = put("/_stcore/upload_file/mine/1", headers={"content-length": str(more)}, content=b"")
+    assert (text.status_code == 200) == room and answered == [coming + more] * room
+    result = r"This tab has brought \d+ files of \d+ MB: [^.]*\. Reload [^.]*\."
+    assert room or re.fullmatch(result, text.text)
     assert access._coming["mine"] == coming
     assert put("/_stcore/upload_file/other/1", content=b"x").status_code == 200
 

@@ -272,13 +272,13 @@ class TestRecorder:
     def test_only_this_thread_is_watched(self):
         from threading import Thread
 
-        found = []
+        results = []
         with record_attention() as seen:
-            thread = Thread(target=lambda: found.append(current_recorder()))
+            thread = Thread(target=lambda: results.append(current_recorder()))
             thread.start()
             thread.join()
             assert current_recorder() is seen
-        assert found == [None] and current_recorder() is None
+        assert results == [None] and current_recorder() is None
 
     def test_the_recording_ends_also_after_an_error(self):
         with pytest.raises(RuntimeError), record_attention():

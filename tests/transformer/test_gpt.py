@@ -99,8 +99,8 @@ def test_log_prob_is_the_sum_of_next_token_log_probabilities():
     model, x = tiny(bos=3), tokens(4, 8)
     expected = torch.zeros(4, dtype=torch.float64)
     for t in range(8):
-        seen = torch.cat([torch.full((4, 1), 3), x[:, :t]], dim=1)
-        expected += model.next_logits(seen).log_softmax(-1)[torch.arange(4), x[:, t]]
+        result = torch.cat([torch.full((4, 1), 3), x[:, :t]], dim=1)
+        expected += model.next_logits(result).log_softmax(-1)[torch.arange(4), x[:, t]]
     torch.testing.assert_close(model.log_prob(x), expected, atol=1e-12, rtol=0)
 
 
@@ -223,12 +223,12 @@ def test_generation_past_the_context_is_the_same_with_and_without_cache(position
 @torch.no_grad()
 def test_a_full_context_restarts_at_its_newest_half():
     """The stated policy, from its definition: which tokens each step saw."""
-    model, x, seen = tiny(), tokens(1, 3), []
+    model, x, result = tiny(), tokens(1, 3), []
     hidden = model.hidden
-    model.hidden = lambda t, *args: seen.append(t) or hidden(t, *args)
+    model.hidden = lambda t, *args: result.append(t) or hidden(t, *args)
     text = model.generate(x, 14, generator=contracts.seeded(0), cache=False)
     start = 0
-    for step, window in enumerate(seen):
+    for step, window in enumerate(result):
         end = 3 + step
         if end - start > 8:
             start = end - 4

@@ -34,9 +34,9 @@ def test_the_weight_in_the_equation_is_the_models():
     assert bar["at"] == 9 and bar["count"] == len(TEXT)
     assert bar["captions"][9].startswith("Layer 2, head 3: t (10) attends to O (5)")
     tokens = torch.tensor(coder.encode(TEXT))
-    told = lens.equations(lens.record(model, tokens), 1, 2, list(TEXT), (9, 4)).latex[9]
-    assert bar["equations"][9] == mathml(told)
-    plain = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", told)
+    result = lens.equations(lens.record(model, tokens), 1, 2, list(TEXT), (9, 4)).latex[9]
+    assert bar["equations"][9] == mathml(result)
+    plain = re.sub(r" \\cdot 10\^\{(-?\d+)\}", r"e\1", result)
     assert rf"/\sqrt{{{model.width // model.heads}}}" in plain
     score, total, raised, total_again, weight = (
         float(n) for n in re.findall(r"-?\d+\.?\d*(?:e-?\d+)?", re.sub(r"\\sqrt\{\d+\}", "", plain))
@@ -138,8 +138,8 @@ def test_one_token_through_the_layers() -> None:
         assert header["beside"]["labels"][l] == text.names(coder, ids)
     bar = film(at, "layer")
     assert bar["count"] == L and bar["at"] == 1
-    said, _ = component(at, "machine")
-    assert said["numbers"][-1] == {"attention": f"{L} of {L}", "logits": f"p = {float(p[0]):.2f}"}
+    texts, _ = component(at, "machine")
+    assert texts["numbers"][-1] == {"attention": f"{L} of {L}", "logits": f"p = {float(p[0]):.2f}"}
     assert p == pytest.approx(model(tokens[None])[0, 8].softmax(0).topk(7).values, abs=1e-6)
 
 
@@ -162,12 +162,12 @@ def test_values_and_what_the_parts_of_a_block_add() -> None:
     assert adds.attention[1] == pytest.approx(model.blocks[1].attention.proj(heads), abs=1e-4)
     for l in range(len(model.blocks)):
         assert adds.before[l] + adds.attention[l] + adds.mlp[l] == pytest.approx(stream[l + 1][0], abs=1e-4)
-    said = {
+    texts = {
         "embedding": f"+{float(stream[0][0, 9].norm()):.1f}",
         "attention": f"+{float(adds.attention[1, 9].norm()):.1f}",
         "mlp": f"+{float(adds.mlp[1, 9].norm()):.1f}",
     }
-    assert machine(at) == said
+    assert machine(at) == texts
     bar = film(at, "query")
     ids, _ = lens.favourites(model, stream[2][0])
     assert bar["count"] == len(TEXT)
@@ -209,15 +209,15 @@ def test_words_of_several_pieces() -> None:
     a = maps.weights[2, 1]
     shown = torch.tensor(arrays["values"]).view(*maps.weights.shape[:2], 5, 5)[2, 1]
     for q, asks in enumerate(groups):
-        for k, told in enumerate(groups):
-            mean = sum(float(a[i, j]) for i in asks for j in told) / len(asks)
+        for k, result in enumerate(groups):
+            mean = sum(float(a[i, j]) for i in asks for j in result) / len(asks)
             assert float(shown[q, k]) == pytest.approx(mean, abs=1e-6)
     assert shown.sum(1) == pytest.approx(torch.ones(5), abs=1e-5)
     # the next token is read after the last piece of each word
     assert header["beside"]["labels"][0] == text.names(coder, maps.logits[groups[0][-1]].topk(7).indices)
-    told = film(at, "query")
-    assert "iterators attends to Asynchronous" in told["captions"][1]
-    assert f"{float(shown[1, 0]):.4f}" in told["equations"][1]
+    result = film(at, "query")
+    assert "iterators attends to Asynchronous" in result["captions"][1]
+    assert f"{float(shown[1, 0]):.4f}" in result["equations"][1]
 
 
 @torch.no_grad()
@@ -239,9 +239,9 @@ def test_the_probability_in_the_equation_is_the_models():
     inside = ranked[torch.cat([torch.tensor([True]), ranked.cumsum(0)[:-1] < 0.9])]
     assert mass == pytest.approx(inside.sum().item(), abs=6e-5)
     assert p == pytest.approx(numerator / mass, abs=2e-4)
-    said = machine(at)
-    assert said["tokens"] == str(len(prompt[0]) + 5)
-    assert float(said["logits"].removeprefix("p = ")) == pytest.approx(p, abs=6e-3)
+    texts = machine(at)
+    assert texts["tokens"] == str(len(prompt[0]) + 5)
+    assert float(texts["logits"].removeprefix("p = ")) == pytest.approx(p, abs=6e-3)
     assert f"{len(inside)} of {model.vocab_size} tokens kept" in caption
     entropy = -(logits.softmax(0) * logits.log_softmax(0)).sum().item()
     assert f"entropy {entropy:.3f} nats before" in caption

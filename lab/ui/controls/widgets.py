@@ -47,10 +47,10 @@ def slider(
     name = f"{key}-slider"
 
     def moved() -> None:
-        told = last_message(name, "moved")
-        if isinstance(told, Mapping) and in_range(low, high, whole)(told.get("value")):
-            st.session_state[f"_seq:{key}"] = int(told.get("seq") or 0)
-            state.put(key, state.spell(int(told["value"]) if whole else float(told["value"])))
+        result = last_message(name, "moved")
+        if isinstance(result, Mapping) and in_range(low, high, whole)(result.get("value")):
+            st.session_state[f"_seq:{key}"] = int(result.get("seq") or 0)
+            state.put(key, state.spell(int(result["value"]) if whole else float(result["value"])))
 
     mount_slider(
         key=name,

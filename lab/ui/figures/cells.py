@@ -110,9 +110,9 @@ def cells(
     slot = f"cells-{key}"
 
     def pointed() -> None:
-        told = last_message(slot, "point")
-        if isinstance(told, Mapping):
-            cell = int(told.get("y", -1)), int(told.get("x", -1))
+        result = last_message(slot, "point")
+        if isinstance(result, Mapping):
+            cell = int(result.get("y", -1)), int(result.get("x", -1))
             if not (0 <= cell[0] < R and 0 <= cell[1] < C):
                 return
             if on_press is not None:
@@ -123,10 +123,10 @@ def cells(
                     state.put(film.key, str(cell[0] // band))
 
     def turned() -> None:
-        told = last_message(slot, "map")
-        if maps and isinstance(told, Mapping) and 0 <= int(told.get("at", -1)) < down * across:
-            l, h = divmod(int(told["at"]), across)
-            st.session_state[f"_seq:{maps}"] = int(told.get("seq") or 0)
+        result = last_message(slot, "map")
+        if maps and isinstance(result, Mapping) and 0 <= int(result.get("at", -1)) < down * across:
+            l, h = divmod(int(result["at"]), across)
+            st.session_state[f"_seq:{maps}"] = int(result.get("seq") or 0)
             state.select(maps, (h + 1, l + 1) if (l, h) != (0, 0) else None)
 
     mount(

@@ -93,14 +93,14 @@ class Film:
         if equations:
             self.expects({"equations": equations})
         slot = f"{self.key}-film"
-        said = [symbols.words(tex) for tex in equations]
-        known = {symbol: words for of in said for symbol, words in of.items()}
+        texts = [symbols.words(tex) for tex in equations]
+        known = {symbol: words for of in texts for symbol, words in of.items()}
         place = {symbol: i for i, symbol in enumerate(known)}
 
         def rested() -> None:
-            told = last_message(slot, "rest")
-            if isinstance(told, Mapping) and told.get("stamp") == stamp(self.key):
-                at = max(0, min(self.count - 1, int(told.get("at", 0))))
+            result = last_message(slot, "rest")
+            if isinstance(result, Mapping) and result.get("stamp") == stamp(self.key):
+                at = max(0, min(self.count - 1, int(result.get("at", 0))))
                 state.put(self.key, state.spell(at if self.values is None else self.values[at]))
                 st.session_state[f"_told:{self.key}"] = at
 
@@ -117,7 +117,7 @@ class Film:
             "captions": list(captions),
             "equations": [mathml(tex) for tex in equations],
             "symbols": [[mathml(symbol), words] for symbol, words in known.items()],
-            "explains": [[place[symbol] for symbol in of] for of in said],
+            "explains": [[place[symbol] for symbol in of] for of in texts],
         }
         mount(key=slot, data=wire.pack(header), on_rest_change=rested)
 

@@ -61,12 +61,12 @@ def machine(
         ValueError: the model is none of the machines, a part is not one of its, or frames are missing.
     """
     which, readings = cached_measure(model) if isinstance(model, str) else measure_parts(model)
-    told = header(MACHINES[which], readings, lit, says, film.count if film else 1, film.at if film else 0)
-    mount(key=key, data=wire.pack({**told, "film": film.channel if film else None}))
+    result = header(MACHINES[which], readings, lit, says, film.count if film else 1, film.at if film else 0)
+    mount(key=key, data=wire.pack({**result, "film": film.channel if film else None}))
 
 
 def header(
-    made: Machine, readings: Readings, lit: Sequence[Lit], says: Sequence[Says], frames: int, at: int
+    result: Machine, readings: Readings, lit: Sequence[Lit], says: Sequence[Says], frames: int, at: int
 ) -> dict[str, Any]:
     """The header that the browser gets of a machine that stands at frame `at`.
 
@@ -74,17 +74,17 @@ def header(
         ValueError: a part is not one of its, or frames are missing.
     """
     working = [[part] if isinstance(part, str) else list(part) for part in lit] or [[]] * frames
-    numbers = [dict(said) for said in says] or [{}] * frames
+    numbers = [dict(text) for text in says] or [{}] * frames
     for name, given in (("lit", working), ("says", numbers)):
         if len(given) != frames:
             raise ValueError(f"{name} has {len(given)} frames, the film {frames}.")
-    named = {part for parts in working for part in parts} | {part for said in numbers for part in said}
-    if strange := sorted(named - set(made.parts)):
-        raise ValueError(f"{made.title} has no part {strange[0]!r}: {', '.join(made.parts)}.")
-    svg, need = strip(made, readings, numbers, at, working[at])
-    shown = {part: of for part, of in made.parts.items() if part in readings}
+    named = {part for parts in working for part in parts} | {part for text in numbers for part in text}
+    if strange := sorted(named - set(result.parts)):
+        raise ValueError(f"{result.title} has no part {strange[0]!r}: {', '.join(result.parts)}.")
+    svg, need = strip(result, readings, numbers, at, working[at])
+    shown = {part: of for part, of in result.parts.items() if part in readings}
     return {
-        "title": made.title,
+        "title": result.title,
         "svg": svg,
         "need": need,
         "alone": next(part for part, of in shown.items() if of.role == "hidden"),
@@ -94,7 +94,7 @@ def header(
                 "says": of.says,
                 "more": readings[part].more or readings[part].shape,
                 "page": of.page,
-                "title": told.title if (told := room.load(of.page)) else of.page,
+                "title": results.title if (results := room.load(of.page)) else of.page,
             }
             for part, of in shown.items()
         },

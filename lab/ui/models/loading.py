@@ -195,11 +195,11 @@ def cached(function: F) -> F:
 
     @wraps(function)
     def current(*args: Any, **kwargs: Any) -> Any:
-        found, read = kept(*args, **kwargs)
+        result, read = kept(*args, **kwargs)
         if not are_unchanged(read):
             kept.clear(*args, **kwargs)
-            found, read = kept(*args, **kwargs)
+            result, read = kept(*args, **kwargs)
         record_dependency(read)
-        return found
+        return result
 
     return current  # type: ignore[return-value]

@@ -57,22 +57,22 @@ SPLIT: dict[str, tuple[str, dict[str, str]]] = {
 }  # fmt: skip
 
 
-def row_as_step(said: Mapping[str, str]) -> dict[str, str]:
+def row_as_step(text: Mapping[str, str]) -> dict[str, str]:
     """The FVSBN's rows were named by their bit, "x3"; a film counts them in the order of the bits."""
-    order = re.findall(r"\d", said.get("order", "1 2 3 4"))
-    bit = said["row"].removeprefix("x")
-    return {"step": str(order.index(bit)) if bit in order else said["row"]}
+    order = re.findall(r"\d", text.get("order", "1 2 3 4"))
+    bit = text["row"].removeprefix("x")
+    return {"step": str(order.index(bit)) if bit in order else text["row"]}
 
 
-def layer_by_number(said: Mapping[str, str]) -> dict[str, str]:
+def layer_by_number(text: Mapping[str, str]) -> dict[str, str]:
     """Layers were named "words and places" and "after block 2"; a film counts them."""
-    named = re.fullmatch(r"words and places|after block (\d+)", said["layer"])
-    return {"layer": named[1] or "0"} if named else {"layer": said["layer"]}
+    named = re.fullmatch(r"words and places|after block (\d+)", text["layer"])
+    return {"layer": named[1] or "0"} if named else {"layer": text["layer"]}
 
 
-def maps_of_a_layer(said: Mapping[str, str]) -> dict[str, str]:
+def maps_of_a_layer(text: Mapping[str, str]) -> dict[str, str]:
     """The slider of the maps was called as the film of the noise is."""
-    return {"maps" if said.get("show") == "Layers" else "layer": said["layer"]}
+    return {"maps" if text.get("show") == "Layers" else "layer": text["layer"]}
 
 
 # Controls that links name otherwise today: page -> key -> what a link with that key says in its place.
@@ -127,11 +127,11 @@ class PageInfo:
 
 def pages() -> list[PageInfo]:
     """All topic pages on disk, in the order of the families and of the course."""
-    found = []
+    results = []
     for family in FAMILIES:
         known = [describe(path.with_name("page.py")) for path in (PAGES / family).glob("*/room.py")]
-        found += sorted(known, key=lambda page: (page.room.place, page.topic))
-    return found
+        results += sorted(known, key=lambda page: (page.room.place, page.topic))
+    return results
 
 
 def describe(path: Path) -> PageInfo:
@@ -196,11 +196,11 @@ def keep_link(page: str) -> None:
 def lectures() -> list[dict[str, Any]]:
     """Title, link to the first scene, minutes and number of scenes of every lecture; one whose file is wrong
     is left out: `lab lecture` says what is wrong with it."""
-    found = []
+    results = []
     for name in lecture.names():
         with suppress(UserError):
             read = lecture.read(name)
-            found.append(
+            results.append(
                 {
                     "title": read.title,
                     "link": read.link(0),
@@ -208,7 +208,7 @@ def lectures() -> list[dict[str, Any]]:
                     "scenes": len(read.entries),
                 }
             )
-    return found
+    return results
 
 
 def neighbours(url: str) -> tuple[PageInfo | None, PageInfo | None]:
@@ -316,33 +316,33 @@ def script(path: Path) -> Callable[[], None]:
     return run
 
 
-def present_words(page: str, said: Mapping[str, str]) -> dict[str, str]:
+def present_words(page: str, text: Mapping[str, str]) -> dict[str, str]:
     """The parameters of a link to a page, in the words that the page has today."""
-    now = dict(said)
+    now = dict(text)
     for key, read in RENAMED.get(page, {}).items():
         if key in now:
             del now[key]
-            now = {**read(said), **now}  # what is said in today's words counts
+            now = {**read(text), **now}  # what is said in today's words counts
     return now
 
 
 def redirect_old_link(path: Path) -> None:
     """Read an old link in today's words; one to a view that has become a page leads on to it."""
     url = address(path)
-    said = st.query_params.to_dict()
-    if (new := present_words(url, said)) != said:
-        for gone in set(said) - set(new):
+    texts = st.query_params.to_dict()
+    if (new := present_words(url, texts)) != texts:
+        for gone in set(texts) - set(new):
             del st.query_params[gone]
         for name in new:
-            if new[name] != said.get(name):
+            if new[name] != texts.get(name):
                 st.query_params[name] = new[name]
     key, views = SPLIT.get(url, ("", {}))
     now = views.get(st.query_params.get(key, ""))
     if now == url:  # the view that is left needs no name
         del st.query_params[key]
     elif now is not None:
-        said = {name: value for name, value in st.query_params.to_dict().items() if name != key}
-        st.switch_page(st.session_state["lectern_pages"][now], query_params=said)
+        texts = {name: value for name, value in st.query_params.to_dict().items() if name != key}
+        st.switch_page(st.session_state["lectern_pages"][now], query_params=texts)
 
 
 def may_have_control(path: Path, key: str) -> bool:
@@ -363,28 +363,28 @@ def may_have_control(path: Path, key: str) -> bool:
 def imported_files(path: Path, stamp: int) -> tuple[Path, ...]:
     """The files of other rooms and of `lab.ui` that a file imports."""
     tree = parse(path) or ast.Module([], [])
-    found = [
+    results = [
         ROOT.joinpath(*node.module.split("."), f"{name.name}.py")
         for node in ast.walk(tree)
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith(("pages.", "lab.ui"))
         for name in node.names
     ]
-    return tuple(file for file in found if file.exists())
+    return tuple(file for file in results if file.exists())
 
 
 @lru_cache(maxsize=512)
 def names(path: Path, stamp: int) -> frozenset[str]:
     """Patterns of what a file may name a control: its short texts, and what it puts together for a `key=`."""
-    found = set()
+    result = set()
     for node in ast.walk(parse(path) or ast.Module([], [])):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) <= 40:
-            found.add(re.escape(node.value))
+            result.add(re.escape(node.value))
         elif isinstance(node, ast.keyword) and node.arg == "key" and isinstance(node.value, ast.JoinedStr):
             parts = [str(v.value) if isinstance(v, ast.Constant) else None for v in node.value.values]
             spelled = any(part and part.strip("-_ ") for part in parts)
             some = ".+" if spelled else r"\w+" if any(parts) else r"\w{1,2}"  # "a-planted", "k1"
-            found.add("".join(some if part is None else re.escape(part) for part in parts))
-    return frozenset(found)
+            result.add("".join(some if part is None else re.escape(part) for part in parts))
+    return frozenset(result)
 
 
 @lru_cache(maxsize=256)
@@ -397,10 +397,10 @@ def old_page(old: str, entries: dict[str, StreamlitPage]) -> StreamlitPage:
     """The page of an old link, not in the menu: it leads to where the page is now."""
 
     def leads() -> None:
-        said = st.query_params.to_dict()
+        text = st.query_params.to_dict()
         now = MOVED[old]
         if isinstance(now, dict):
-            now = now.get(said.pop("view", ""), next(iter(now.values())))
-        st.switch_page(entries[now], query_params=said)
+            now = now.get(text.pop("view", ""), next(iter(now.values())))
+        st.switch_page(entries[now], query_params=text)
 
     return st.Page(leads, title=old, url_path=old, visibility="hidden")

@@ -41,15 +41,15 @@ TEACHING = {
 def index() -> list[dict[str, Any]]:
     """One entry a page: url, title, family, idea, and lists of terms, words, symbols, models and references;
     one a lecture, which says its minutes; and the page on teaching."""
-    found = [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
-    return [*found, *(lecture_entry(said) for said in lectures()), TEACHING]
+    results = [entry(page, *(p.stat().st_mtime_ns for p in room(page.path))) for page in pages()]
+    return [*results, *(lecture_entry(text) for text in lectures()), TEACHING]
 
 
-def lecture_entry(said: dict[str, Any]) -> dict[str, Any]:
+def lecture_entry(text: dict[str, Any]) -> dict[str, Any]:
     """The index's entry of a lecture (of `navigation.lectures`)."""
     return {
-        "url": said["link"], "title": said["title"], "family": "", "minutes": said["minutes"],
-        "idea": f"Lecture, {said['minutes']} minutes, {said['scenes']} scenes", "terms": [], **NOTHING,
+        "url": text["link"], "title": text["title"], "family": "", "minutes": text["minutes"],
+        "idea": f"Lecture, {text['minutes']} minutes, {text['scenes']} scenes", "terms": [], **NOTHING,
     }  # fmt: skip
 
 
@@ -65,7 +65,7 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
     lenses = [tree for name in page.room.lenses if (tree := parse(LENSES / f"{name}.py"))]
     known, first = page.room, trees[:1]
     table = controls(known.state) if known.state is not None else {}
-    said = [c.label for c in table.values() if c.label and isinstance(c.label, str)]
+    sentence = [c.label for c in table.values() if c.label and isinstance(c.label, str)]
     shown = offered_models(known.state) if known.state is not None else ()
     by_hand = trees if known.state is None else []
     return {
@@ -74,15 +74,15 @@ def entry(page: PageInfo, *stamps: int) -> dict[str, Any]:
         "family": page.family,
         "idea": page.idea,
         "terms": [term for term in known.words.split("; ") if term],
-        "words": unique([*said, *known.scenes, *(word for tree in by_hand for word in labels(tree))]),
+        "words": unique([*sentence, *known.scenes, *(word for tree in by_hand for word in labels(tree))]),
         "symbols": unique(s for tree in [*trees, *lenses] for text in texts(tree) for s in symbols(text)),
         "models": unique([*shown, *(name for tree in first for name in models(tree))]),
         "references": unique(known.references),
     }
 
 
-def unique(found: Iterable[str]) -> list[str]:
-    return list(dict.fromkeys(found))
+def unique(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
 
 
 def texts(tree: ast.AST) -> Iterator[str]:

@@ -35,10 +35,10 @@ class Hour:
     @property
     def minutes(self) -> dict[str, float]:
         """Address of a page -> minutes of the lecture there."""
-        found: dict[str, float] = {}
+        results: dict[str, float] = {}
         for page, minutes in self.stops:
-            found[page.url] = found.get(page.url, 0) + minutes
-        return found
+            results[page.url] = results.get(page.url, 0) + minutes
+        return results
 
     @property
     def before(self) -> list[PageInfo]:
@@ -46,12 +46,12 @@ class Hour:
         first on, as many as `BEFORE` minutes hold; where it leaves none out, the room it begins in."""
         held = self.minutes
         last = max((i for i, room in enumerate(self.rooms) if room.url in held), default=-1)
-        found, total = [], 0
+        result, total = [], 0
         for room in self.rooms[: last + 1]:
             if room.url not in held and total + room.room.minutes <= BEFORE:
-                found.append(room)
+                result.append(room)
                 total += room.room.minutes
-        return found or [page for page, _ in self.stops[:1]]
+        return result or [page for page, _ in self.stops[:1]]
 
 
 def families() -> list[str]:

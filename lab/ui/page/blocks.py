@@ -102,8 +102,8 @@ def check(
         if guess == str(answer):
             st.success(f"Yes: {answer}. {why}", icon=":material/check:")
         else:
-            said = dict(wrong.items() if isinstance(wrong, Mapping) else zip(options, wrong, strict=True))
-            reason = next((said[option] for option in said if str(option) == guess), "")
+            text = dict(wrong.items() if isinstance(wrong, Mapping) else zip(options, wrong, strict=True))
+            reason = next((text[option] for option in text if str(option) == guess), "")
             st.info(f"No: it is {answer}. {reason} {why}", icon=":material/close:")
         st.button("Ask again", key=f"{key}-again", on_click=ask, args=(False,), type="tertiary")
 

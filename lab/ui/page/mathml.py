@@ -29,8 +29,8 @@ def pattern(latex: str, count: int) -> list[str] | None:
     places = itertools.count(HELD)
     held = convert_latex(NUMBER.sub(lambda _: f"{next(places)}", latex))
     parts = re.split("|".join(PLACE % (HELD + i) for i in range(count)), held) if count else [held]
-    found = [int(number) - HELD for number in re.findall(r"<mn>(\d{6})</mn>", held)]
-    return parts if found == list(range(count)) else None
+    results = [int(number) - HELD for number in re.findall(r"<mn>(\d{6})</mn>", held)]
+    return parts if results == list(range(count)) else None
 
 
 @lru_cache(maxsize=512)

@@ -107,8 +107,8 @@ class Stage:
             st.session_state["_sentence"] = sentence
             if values is not None:
                 state.read(state.link_to(values), ours=True)
-        if said := st.session_state.get("_sentence"):
-            self.top.warning(said, icon=":material/link_off:")
+        if text := st.session_state.get("_sentence"):
+            self.top.warning(text, icon=":material/link_off:")
 
 
 def requested_state(
@@ -189,15 +189,15 @@ def stage(of: Room | str, idea: str = "") -> Stage:
         idea: of a page without a room, in one sentence.
     """
     if isinstance(of, str):
-        made = Stage(of, idea, begin(of))
+        result = Stage(of, idea, begin(of))
         symbols.set_family("", {})
     else:
-        made = Stage(of.title, of.idea, begin(of.title))
+        result = Stage(of.title, of.idea, begin(of.title))
         symbols.set_family(of.family, of.symbols)
         if of.state is not None:
-            made.scenes({n: Scene(one.sees, link(one.state)) for n, one in of.scenes.items()}, of.scene)
-    _now.set(made)
-    return made
+            result.scenes({n: Scene(one.sees, link(one.state)) for n, one in of.scenes.items()}, of.scene)
+    _now.set(result)
+    return result
 
 
 def begin(title: str) -> bool:
@@ -244,8 +244,12 @@ def close(stage: Stage, knows: Callable[[str], bool]) -> None:
     active = next((i for i, name in enumerate(names) if state.stands_at(scenes[name].values)), None)
 
     def chosen() -> None:
-        told = last_message("lectern_stage", "scene")
-        number = told.get("number") if isinstance(told, Mapping) and told.get("page") == stage.title else None
+        result = last_message("lectern_stage", "scene")
+        number = (
+            result.get("number")
+            if isinstance(result, Mapping) and result.get("page") == stage.title
+            else None
+        )
         if isinstance(number, int) and 0 <= number < len(names):
             state.ask(scenes[names[number]].values)
 

@@ -15,9 +15,9 @@ def set_family(family: str, own: Mapping[str, str]) -> None:
 
 def words(latex: str) -> Mapping[str, str]:
     """Symbol -> words, of an equation of the page; `?` lists them too."""
-    said = glossary.symbols(latex, *st.session_state.get("_notation", ("", {})))
-    st.session_state.setdefault("_symbols", {}).update(said)
-    return said
+    text = glossary.symbols(latex, *st.session_state.get("_notation", ("", {})))
+    st.session_state.setdefault("_symbols", {}).update(text)
+    return text
 
 
 def explain(latex: str) -> None:
@@ -31,4 +31,4 @@ def list_symbols() -> tuple[dict[str, str], dict[str, list[int]]]:
     known = dict(st.session_state.get("_symbols", {}))
     place = {symbol: i for i, symbol in enumerate(known)}
     drawn = st.session_state.get("_equations", {})
-    return known, {latex: [place[symbol] for symbol in said] for latex, said in drawn.items()}
+    return known, {latex: [place[symbol] for symbol in text] for latex, text in drawn.items()}

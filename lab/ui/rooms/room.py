@@ -256,8 +256,8 @@ def control_of_property(of: Any, name: str) -> Control | None:
     """The control by which a property's values are read: `-> Annotated[str | None, Model("Game")]` gives a
     computation the model, or None."""
     known = getattr(of, name, None)
-    told = get_type_hints(known.fget, include_extras=True) if isinstance(known, property) else {}
-    return next((v for v in get_args(told.get("return")) if isinstance(v, Control)), None)
+    result = get_type_hints(known.fget, include_extras=True) if isinstance(known, property) else {}
+    return next((v for v in get_args(result.get("return")) if isinstance(v, Control)), None)
 
 
 def name_of(function: Function) -> str:
@@ -290,9 +290,9 @@ def cached_call(function: Function, of: Any) -> Function:
 def measure_time(work: jobs.Work, key: tuple[Any, ...]) -> jobs.Work:
     """The same work; its time is measured when it comes to its end."""
     spent, start = 0.0, time.thread_time()
-    for found in work:
+    for result in work:
         spent += time.thread_time() - start
-        yield found
+        yield result
         start = time.thread_time()
     seconds[key] = spent
 

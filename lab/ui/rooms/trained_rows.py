@@ -87,10 +87,10 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
         across, up = columns(data.names, over_time)
         row = ui.number("Row", 1, n, 1, key="row") - 1
         ui.caption(" ".join([*data.said, "One column: the rows are drawn in their order." * (d == 1)]))
-    found = seen_of(name, kind, at, row)
+    result = seen_of(name, kind, at, row)
     ui.prefetch(seen_of, (name, kind, at, min(n - 1, row + 1)))
     discrete = kind in ("mixture", "HMM")
-    colours = rows.classes(found.belief) if discrete else found.belief.tolist()
+    colours = rows.classes(result.belief) if discrete else result.belief.tolist()
     near = trained.window(n, row, WINDOW) if over_time else slice(None)
     places = (range(1, n + 1) if over_time else data.rows[:, across], data.rows[:, up])
     titles = ("row" if over_time else data.names[across], data.names[up])
@@ -111,12 +111,12 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
         with right:
             ylabel, xlabel = SHOWS[kind]
             ui.figure(
-                basic.bars(list(found.bars), list(found.bars.values()), xlabel=xlabel, ylabel=ylabel,
+                basic.bars(list(result.bars), list(result.bars.values()), xlabel=xlabel, ylabel=ylabel,
                            probability=discrete, color=theme.HIDDEN), key="about", share=1.0,
                 alt=f"{ylabel} of the ringed row",
-                data={"name": list(found.bars), ylabel: list(found.bars.values())},
+                data={"name": list(result.bars), ylabel: list(result.bars.values())},
             )  # fmt: skip
-    log_p, below = float(found.log_prob[row]), found.below(row)
+    log_p, below = float(result.log_prob[row]), result.below(row)
     stage.equation(
         rf"{LATEX[kind]}={log_p:.4f}\quad\text{{for row {row + 1}}}",
         "Nats, of columns brought to mean 0 and variance 1 on the rows of training.",
@@ -148,9 +148,9 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
             from lab.lenses import trained_rows as trained
 
             folder = {ui.spelled(name)}
-            found = trained.seen(trained.load(folder), {kind!r}, trained.read(folder, {at}), {row})
-            result = [float(found.log_prob[{row}]), *found.bars.values()]
+            statistics = trained.seen(trained.load(folder), {kind!r}, trained.read(folder, {at}), {row})
+            result = [float(statistics.log_prob[{row}]), *statistics.bars.values()]
             """,
-            shows=[log_p, *found.bars.values()],
+            shows=[log_p, *result.bars.values()],
         )
         ui.source(trained.seen, trained.outlines, trained.CLASSES[kind].log_prob)

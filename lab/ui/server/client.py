@@ -57,8 +57,8 @@ class Control:
     @property
     def says(self) -> dict[str, Any]:
         """Arguments of a slider from the server: low, high, step, value, seq, …"""
-        told: dict[str, Any] = json.loads(self.element.bidi_component.json)
-        return told
+        result: dict[str, Any] = json.loads(self.element.bidi_component.json)
+        return result
 
     def draw(self, random: Random, seq: int, text: str = "") -> WidgetState:
         """Another value of this control, as a reader would set it.
@@ -70,9 +70,9 @@ class Control:
         if self.kind == "text":
             return WidgetState(id=self.id, string_value=text)
         if self.kind == "slider":
-            told = self.says
-            steps = math.floor((told["high"] - told["low"]) / told["step"] + 1e-9)
-            value = told["low"] + told["step"] * random.randint(0, steps)
+            result = self.says
+            steps = math.floor((result["high"] - result["low"]) / result["step"] + 1e-9)
+            value = result["low"] + result["step"] * random.randint(0, steps)
             return WidgetState(id=self.id, json_value=json.dumps({"moved": {"value": value, "seq": seq}}))
         if self.kind == "switch":
             return WidgetState(id=self.id, bool_value=random.random() < 0.5)

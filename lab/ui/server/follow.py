@@ -95,9 +95,9 @@ def stamp(name: str) -> str | None:
 async def speak(request: Request) -> Response:
     """{"secret", "link"} -> {"id", "address": of the students' link or null, "says": a sentence without}."""
     try:
-        told = json.loads(await short_links.read_body(request, short_links.LONGEST + 200))
+        result = json.loads(await short_links.read_body(request, short_links.LONGEST + 200))
         may = partial(LECTURES.allows, short_links.client_address(request))
-        name = await run_in_threadpool(turn, str(told["secret"]), str(told["link"]), may)
+        name = await run_in_threadpool(turn, str(result["secret"]), str(result["link"]), may)
     except short_links.ForeignLink as error:
         return PlainTextResponse(str(error), error.status)
     except (ValueError, TypeError, KeyError, RecursionError):
@@ -130,10 +130,10 @@ async def join(request: Request) -> Response:
 
 async def qr_code(request: Request) -> Response:
     name = request.path_params["name"]
-    found = await run_in_threadpool(scene, name)
+    result = await run_in_threadpool(scene, name)
     return (
         short_links.NO_CODE
-        if found is None
+        if result is None
         else await run_in_threadpool(short_links.draw_qr_code, request, f"f/{name}")
     )
 

@@ -266,8 +266,8 @@ async def redirect(request: Request) -> Response:
 
 async def qr_code(request: Request) -> Response:
     name = request.path_params["name"]
-    found = await run_in_threadpool(find_link, name)
-    return NO_CODE if found is None else await run_in_threadpool(draw_qr_code, request, f"l/{name}")
+    result = await run_in_threadpool(find_link, name)
+    return NO_CODE if result is None else await run_in_threadpool(draw_qr_code, request, f"l/{name}")
 
 
 NO_CODE = PlainTextResponse("There is no such code here.", 404)
@@ -277,8 +277,8 @@ def draw_qr_code(request: Request, path: str) -> Response:
     """A picture of the address of `path` for other machines."""
     if (home := public_address(request)) is None:
         return NO_CODE
-    made = segno.make(f"{home}/{path}", error="m", micro=False)
-    svg = made.svg_inline(scale=8, border=4, dark="#000", light="#fff", omitsize=True)
+    result = segno.make(f"{home}/{path}", error="m", micro=False)
+    svg = result.svg_inline(scale=8, border=4, dark="#000", light="#fff", omitsize=True)
     svg = svg.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ', 1)
     return Response(svg, media_type="image/svg+xml", headers=FRESH)
 

@@ -105,8 +105,8 @@ def register(key: str, kind: Kind, default: Any = None, limits: tuple[float, flo
 
 def controls() -> dict[str, Control]:
     """The controls that this page has drawn so far, by key."""
-    found: dict[str, Control] = st.session_state.setdefault("_controls", {})
-    return found
+    result: dict[str, Control] = st.session_state.setdefault("_controls", {})
+    return result
 
 
 def begin() -> None:
@@ -180,9 +180,9 @@ def ask(values: Mapping[str, Any]) -> None:
 
 def link_to(values: Mapping[str, Any]) -> dict[str, str]:
     """The link to the page in the state `values`; it keeps what is of no page."""
-    said = {key: text for key, value in values.items() if (text := spell_value(value)) is not None}
+    texts = {key: text for key, value in values.items() if (text := spell_value(value)) is not None}
     kept = {key: value for key, value in st.query_params.to_dict().items() if key in KEPT}
-    return {**kept, **(said or {SCENE: "0"})}
+    return {**kept, **(texts or {SCENE: "0"})}
 
 
 def get(key: str) -> str | None:

@@ -47,8 +47,8 @@ def action(label: str, do: Callable[[], Any], *, key: str, primary: bool = False
             st.session_state[f"_said:{key}"] = str(error)
 
     st.button(label, key=key, on_click=clicked, type="primary" if primary else "secondary", **options)
-    if said := st.session_state.pop(f"_said:{key}", None):
-        st.warning(said, icon=":material/info:")
+    if text := st.session_state.pop(f"_said:{key}", None):
+        st.warning(text, icon=":material/info:")
 
 
 def setting(config: Mapping[str, Any], path: str, default: Any) -> Any:

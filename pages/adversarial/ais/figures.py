@@ -11,7 +11,7 @@ from lab.figures.moving import turning
 from pages.adversarial.ais import lens
 
 
-def plane(density: Any, found: lens.Run, x: float, y: float) -> dict[str, Any]:
+def plane(density: Any, run: lens.Run, x: float, y: float) -> dict[str, Any]:
     """log p by brute force from e⁻⁹ up, the point (x, y), and what g makes of the chains at each frame."""
     side = np.linspace(-lens.REACH, lens.REACH, lens.SIDE)
     z = np.log(np.maximum(array(density), np.exp(-9.0)))
@@ -25,16 +25,16 @@ def plane(density: Any, found: lens.Run, x: float, y: float) -> dict[str, Any]:
     axis = {"range": [-lens.REACH, lens.REACH], "tickmode": "array", "tickvals": ticks, "ticktext": ticks}
     fig.update_xaxes(**axis, title="", constrain="domain")
     fig.update_yaxes(**axis, title="", constrain="domain", scaleanchor="x", autorange=False)
-    made = array(found.made)
-    return turning(fig.update_layout(showlegend=True), 2, x=made[:, :, 0], y=made[:, :, 1])
+    result = array(run.made)
+    return turning(fig.update_layout(showlegend=True), 2, x=result[:, :, 0], y=result[:, :, 1])
 
 
-def ladder(found: lens.Run) -> dict[str, Any]:
+def ladder(run: lens.Run) -> dict[str, Any]:
     """log Z against β: brute force, the chains with two standard errors either side, and a point at each
     frame."""
-    beta, value = np.array(found.betas), np.array(found.log_z)
-    error = {"type": "data", "array": 2 * np.nan_to_num(np.array(found.error))}
-    of_plain = {"type": "data", "array": [2 * found.plain_error], "thickness": 1.5, "width": 5}
+    beta, value = np.array(run.betas), np.array(run.log_z)
+    error = {"type": "data", "array": 2 * np.nan_to_num(np.array(run.error))}
+    of_plain = {"type": "data", "array": [2 * run.plain_error], "thickness": 1.5, "width": 5}
     ring = {"size": 14, "color": theme.OUTPUT, "line": {"width": 2, "color": theme.text()}}
     dotted, grey = (
         {"color": theme.text(), "width": 2, "dash": "dot"},
@@ -42,11 +42,11 @@ def ladder(found: lens.Run) -> dict[str, Any]:
     )
     fig = go.Figure(
         [
-            go.Scatter(x=beta, y=found.brute, mode="lines", name="brute force", line=dotted),
+            go.Scatter(x=beta, y=run.brute, mode="lines", name="brute force", line=dotted),
             go.Scatter(x=beta, y=value, mode="lines+markers", name="AIS, ± 2 errors",
                        line={"color": theme.OUTPUT, "width": 2}, marker={"size": 5},
                        error_y={**error, "thickness": 1.5, "width": 3}),
-            go.Scatter(x=[1], y=[found.plain], mode="markers", name="prior draws alone",
+            go.Scatter(x=[1], y=[run.plain], mode="markers", name="prior draws alone",
                        marker={"size": 10, **grey}, error_y=of_plain),
             go.Scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring),
         ]

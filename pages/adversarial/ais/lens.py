@@ -75,12 +75,12 @@ def crowd(model: GAN) -> Tensor:
 
 
 def brute_force(
-    made: Tensor, x: Tensor, sd: float, betas: Sequence[float]
+    result: Tensor, x: Tensor, sd: float, betas: Sequence[float]
 ) -> tuple[list[float], list[float]]:
     """log Z_β and its standard error of a `crowd`, at each β."""
-    fits = ais.log_likelihood(lambda known: known, x[None], made[:, None], sd)  # (MANY, 1)
-    found = [ais.estimate(beta * fits.double()) for beta in betas]
-    return [float(value) for value, _ in found], [float(error) for _, error in found]
+    fits = ais.log_likelihood(lambda known: known, x[None], result[:, None], sd)  # (MANY, 1)
+    results = [ais.estimate(beta * fits.double()) for beta in betas]
+    return [float(value) for value, _ in results], [float(error) for _, error in results]
 
 
 def run(model: GAN, x: float, y: float, sd: float, chains: int, count: int, seed: int) -> Run:
@@ -91,48 +91,48 @@ def run(model: GAN, x: float, y: float, sd: float, chains: int, count: int, seed
                    steps=STEPS, generator=generator)
     )  # fmt: skip
     with torch.no_grad():
-        made = torch.stack([model.decode(step.z[:, 0]) for step in path])
+        result = torch.stack([model.decode(step.z[:, 0]) for step in path])
         plain, plain_error = ais.estimate(ais.log_likelihood(model.decode, at[None], path[0].z, sd))
-    found = [ais.estimate(step.log_weights) for step in path]
+    results = [ais.estimate(step.log_weights) for step in path]
     betas = [step.beta for step in path]
     brute, brute_error = brute_force(crowd(model), at, sd, betas)
     moved = [step.acceptance for step in path if step.acceptance is not None]
     return Run(
-        betas, made, [float(v) for v, _ in found], [float(e) for _, e in found], brute, brute_error,
+        betas, result, [float(v) for v, _ in results], [float(e) for _, e in results], brute, brute_error,
         float(plain), float(plain_error), sum(moved) / len(moved) if moved else None,
         float(path[-1].log_weights.softmax(0).max()),
     )  # fmt: skip
 
 
-def captions(found: Run) -> list[str]:
+def captions(result: Run) -> list[str]:
     """A sentence for every β."""
     return [
         f"β = {beta:.3f}: log Z is {value:.2f} ± {error:.2f} by AIS, {brute:.2f} ± {off:.2f} by brute force."
         for beta, value, error, brute, off in zip(
-            found.betas, found.log_z, found.error, found.brute, found.brute_error, strict=True
+            result.betas, result.log_z, result.error, result.brute, result.brute_error, strict=True
         )
     ]
 
 
-def numbers(found: Run) -> list[dict[str, str]]:
+def numbers(result: Run) -> list[dict[str, str]]:
     """What the parts of the GAN say at every β."""
-    return [{"z": f"β = {beta:.2f}"} for beta in found.betas]
+    return [{"z": f"β = {beta:.2f}"} for beta in result.betas]
 
 
-def equations(found: Run) -> list[str]:
+def equations(result: Run) -> list[str]:
     """What each β adds, LaTeX."""
-    said = [r"\log Z_0=\log\int p(z)\,dz=0"]
+    texts = [r"\log Z_0=\log\int p(z)\,dz=0"]
     for before, beta, last, value in zip(
-        found.betas, found.betas[1:], found.log_z, found.log_z[1:], strict=False
+        result.betas, result.betas[1:], result.log_z, result.log_z[1:], strict=False
     ):
-        said.append(rf"\log Z_{{{beta:.3f}}}=\log Z_{{{before:.3f}}}+({value - last:.3f})={value:.3f}")
-    return said
+        texts.append(rf"\log Z_{{{beta:.3f}}}=\log Z_{{{before:.3f}}}+({value - last:.3f})={value:.3f}")
+    return texts
 
 
-def verdict(found: Run) -> str:
+def verdict(result: Run) -> str:
     """Whether AIS lies within two of its standard errors of brute force."""
-    both = math.hypot(found.error[-1], found.brute_error[-1])
-    return "yes" if abs(found.log_z[-1] - found.brute[-1]) <= 2 * both else "no"
+    both = math.hypot(result.error[-1], result.brute_error[-1])
+    return "yes" if abs(result.log_z[-1] - result.brute[-1]) <= 2 * both else "no"
 
 
 def point(x: float, y: float) -> Tensor:
@@ -140,13 +140,13 @@ def point(x: float, y: float) -> Tensor:
     return torch.tensor([x, y])
 
 
-def notice(found: Run, chains: int, sd: float) -> str:
+def notice(result: Run, chains: int, sd: float) -> str:
     """What holds of this run."""
-    moved = f"{found.moved:.0%} of their moves were accepted; " if found.moved is not None else ""
+    moved = f"{result.moved:.0%} of their moves were accepted; " if result.moved is not None else ""
     return (
         f"A generator has no density by itself: p(x) is that of its samples with Gaussian noise of deviation "
         f"{sd:g}, and depends on it. Brute force averages {MANY:,} draws, which is feasible in the plane but "
         f"not for pictures. {chains} chains are annealed from the prior to the posterior; {moved}the "
-        f"largest importance weight is {found.share:.0%} of their sum. The standard error does not reflect "
+        f"largest importance weight is {result.share:.0%} of their sum. The standard error does not reflect "
         "modes that no chain has found."
     )

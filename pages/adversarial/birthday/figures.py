@@ -12,9 +12,9 @@ from pages.adversarial.birthday.lens import DRAWS, SHOWN, Found, probability
 COLUMNS = 2  # of pairs
 
 
-def sheet(found: list[Found]) -> dict[str, Any]:
+def sheet(result: list[Found]) -> dict[str, Any]:
     """The last pairs within each threshold, each in a frame of its own."""
-    pairs = np.stack([array(one.sheet) for one in found])  # (F, 2 · SHOWN, H, W), first and second in turn
+    pairs = np.stack([array(one.sheet) for one in result])  # (F, 2 · SHOWN, H, W), first and second in turn
     pairs = np.concatenate([pairs[:, ::2], pairs[:, 1::2]], axis=-1)
     high, wide = pairs.shape[-2:]
     gap = high // 4
@@ -33,11 +33,11 @@ def sheet(found: list[Found]) -> dict[str, Any]:
     return tree
 
 
-def chances(found: list[Found], support: int) -> dict[str, Any]:
+def chances(result: list[Found], support: int) -> dict[str, Any]:
     """P of two that are the same: measured, with the estimate of N, and with a given N."""
     n = list(range(1, DRAWS + 1))
-    measured = np.stack([array(one.measured) for one in found])
-    estimated = np.stack([array(probability(one.support)) for one in found])
+    measured = np.stack([array(one.measured) for one in result])
+    estimated = np.stack([array(probability(one.support)) for one in result])
     lines = {
         "measured": measured[0],
         "estimate of N": estimated[0],

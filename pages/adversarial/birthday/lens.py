@@ -106,7 +106,7 @@ def story(pictures: Tensor) -> list[Found]:
     """What is the same at each of THRESHOLDS."""
     pairs, distances = nearest_pairs(pictures.flatten(1), DRAWS * (DRAWS - 1) // 2)
     shares = distances / distances.median()
-    found = []
+    results = []
     for threshold in THRESHOLDS:
         count = int((shares <= threshold + 1e-6).sum())
         last = slice(max(0, count - SHOWN), count)
@@ -114,8 +114,8 @@ def story(pictures: Tensor) -> list[Found]:
         chosen = pictures[pairs[last].flatten()]  # first and second of a pair in turn
         sheet[: len(chosen)] = chosen
         support = len(pairs) / count if count else float("inf")
-        found.append(Found(count, dealt(pairs[:count]), support, sheet, shares[last].tolist()))
-    return found
+        results.append(Found(count, dealt(pairs[:count]), support, sheet, shares[last].tolist()))
+    return results
 
 
 def telling(
@@ -137,26 +137,26 @@ def half(measured: Tensor) -> int | None:
     return int(enough[0]) + 1 if len(enough) else None
 
 
-def captions(found: list[Found]) -> list[str]:
+def captions(result: list[Found]) -> list[str]:
     """A sentence for every threshold."""
-    said = []
-    for threshold, one in zip(THRESHOLDS, found, strict=True):
+    texts = []
+    for threshold, one in zip(THRESHOLDS, result, strict=True):
         many = half(one.measured)
-        said.append(
+        texts.append(
             f"{one.pairs:,} pairs among {DRAWS} samples are within {threshold:g} of the median distance; "
             + (f"two of {many} are, with probability one half." if many else "P stays below one half.")
         )
-    return said
+    return texts
 
 
-def equations(found: list[Found]) -> list[str]:
+def equations(result: list[Found]) -> list[str]:
     """The estimate of the support, LaTeX."""
     every = DRAWS * (DRAWS - 1) // 2
     return [
         rf"N\approx\frac{{{every}}}{{{one.pairs}}}={one.support:.1f}"
         if one.pairs
         else rf"0\text{{ of }}{every}\text{{ pairs are duplicates}}"
-        for one in found
+        for one in result
     ]
 
 

@@ -13,25 +13,25 @@ with stage.rail:
 with stage.picture:
     says = f"Pairs among {lens.DRAWS} samples, when they are drawn."
     quick = not ui.compute(generated.slow, now)
-    found = ui.compute(lens.telling, now, says=says, label="Draw", quick=quick)
-film = ui.film_of(now, len(found))
-one = found[film.at]
+    result = ui.compute(lens.telling, now, says=says, label="Draw", quick=quick)
+film = ui.film_of(now, len(result))
+one = result[film.at]
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.sheet(found), key="sheet", share=1.0, film=film,
+        ui.figure(figures.sheet(result), key="sheet", share=1.0, film=film,
                   alt=f"The last {lens.SHOWN} pairs within the threshold, each in a frame")  # fmt: skip
     with right:
-        ui.figure(figures.chances(found, now.support), key="chances", share=1.0, film=film,
+        ui.figure(figures.chances(result, now.support), key="chances", share=1.0, film=film,
                   alt="Probability that two of n samples are the same")  # fmt: skip
 with stage.foot:
     if sample := ui.compute(sample_of, now):
-        parts = [{sample: f"{each.pairs:,} pairs"} for each in found]
+        parts = [{sample: f"{each.pairs:,} pairs"} for each in result]
         ui.machine(now.model, film=film, lit=[sample] * film.count, says=parts)
-    film.bar(captions=lens.captions(found), equations=lens.equations(found))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -62,8 +62,8 @@ with stage.below:
         from pages.adversarial.birthday import lens
 
         pictures = lens.drawn({source}, {now.size}, {now.seed})
-        found = lens.story(pictures)[{film.at}]
-        result = [found.pairs, float(found.measured[99]), float(lens.probability({now.support})[-1])]
+        story = lens.story(pictures)[{film.at}]
+        result = [story.pairs, float(story.measured[99]), float(lens.probability({now.support})[-1])]
         """,
         shows=[one.pairs, float(one.measured[99]), float(lens.probability(now.support)[-1])],
     )

@@ -109,16 +109,16 @@ def lane(name: str, settings: Mapping[str, Any], seed: int, batches: int = BATCH
 @torch.no_grad()
 def look(model: GAN, name: str, done: int) -> Look:
     """What a game holds now; its own random numbers are left alone."""
-    made = model.generator(model.noise(SAMPLES, torch.Generator().manual_seed(7)))
+    result = model.generator(model.noise(SAMPLES, torch.Generator().manual_seed(7)))
     centres, sd = points.MIXTURES[name]
-    seen = ModeCoverage(centres.tolist(), sd, "kl")
-    seen.update(made)
+    mode_coverage = ModeCoverage(centres.tolist(), sd, "kl")
+    mode_coverage.update(result)
     return Look(
         done,
-        made[:SHOWN],
-        seen.count / SAMPLES,
-        float(seen.value("quality")),
-        float(seen.value("kl")),
+        result[:SHOWN],
+        mode_coverage.count / SAMPLES,
+        float(mode_coverage.value("quality")),
+        float(mode_coverage.value("kl")),
     )
 
 

@@ -39,7 +39,7 @@ with stage.foot:
 with stage.below:
     if coding:
         read = ui.compute(lens.numbers_read, now).tolist()
-        said = (
+        text = (
             "Rows are values of the code c₁, each assigned to one class, one to one. Over samples "
             + " and ".join(
                 f"{name} correlates with the slant by {slant:.2f} and with the ink by {ink:.2f}"
@@ -48,10 +48,10 @@ with stage.below:
             + ": the loss does not say what a code should mean."
         )
     else:
-        said = "G was never trained on an interpolated class vector; what it makes lies between the two."
+        text = "G was never trained on an interpolated class vector; what it makes lies between the two."
     ui.notice(
         f"The classifier is {network}, which took no part in the training of G and D, on {each} pictures "
-        f"of each class with the same {each} draws of z. {said}"
+        f"of each class with the same {each} draws of z. {text}"
     )
     ui.check(
         "Of 100 pictures, how many are classified as asked for here?",

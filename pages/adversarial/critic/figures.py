@@ -20,10 +20,10 @@ def critic(
     look = {"zmin": low, "zmax": top, "zsmooth": "fast", "colorbar": bar, "colorscale": theme.scale(scale)}
     ground = planar.field(per_frame(z), REACH, edges=True, **look)
     dot = {"size": 5, "line": {"width": 0.5, "color": theme.paper()}}
-    made = per_frame([one.made for one in looks])
+    result = per_frame([one.made for one in looks])
     clouds = [
         planar.points(real, dot | {"color": theme.GREEN}, name="data"),
-        planar.points(made, dot | {"color": theme.OUTPUT}, name="samples"),
+        planar.points(result, dot | {"color": theme.OUTPUT}, name="samples"),
     ]
     return {"data": [ground, *clouds], "layout": planar.axes(REACH, tickvals=[-2, 0, 2])}
 

@@ -79,14 +79,16 @@ def between(rule: str, generator: torch.Generator) -> Tensor | None:
     return torch.rand(COUNT, *([2] if rule == COORDINATE else []), generator=generator)
 
 
-def penalty(critic: Discriminator, x: Tensor, made: Tensor, rule: str, generator: torch.Generator) -> Tensor:
+def penalty(
+    critic: Discriminator, x: Tensor, result: Tensor, rule: str, generator: torch.Generator
+) -> Tensor:
     """Mean (‖∇f‖ − 1)² at points between random pairs of both clouds, by the rule for ε."""
-    made = made[torch.randperm(COUNT, generator=generator)]
+    result = result[torch.randperm(COUNT, generator=generator)]
     epsilon = between(rule, generator)
     if epsilon is not None and epsilon.ndim == 2:  # a box between each pair, not a line: not as published
-        x, made = epsilon * x + (1 - epsilon) * made, made
+        x, result = epsilon * x + (1 - epsilon) * result, result
         epsilon = torch.ones(COUNT)
-    return gradient_penalty(critic, x, made, epsilon)
+    return gradient_penalty(critic, x, result, epsilon)
 
 
 def held(critic: Discriminator, hold: str) -> nn.Module:
@@ -105,44 +107,44 @@ def learning(
     cloud: str, distance: float, hold: str, amount: float, rule: str, moving: bool, steps: int, seed: int
 ) -> Iterator[tuple[int, Look]]:
     """A critic as it learns: steps done, and a look; `amount` is λ, or the bound of clipped weights."""
-    x, made = clouds(cloud, distance)
+    x, result = clouds(cloud, distance)
     critic: Any = seeded(lambda: held(Discriminator(2, HIDDEN, 1, False, False), hold), seed)
     optimizer = torch.optim.Adam(critic.parameters(), lr=RATE, betas=(0.0, 0.9), fused=True)
     generator = torch.Generator().manual_seed(seed)
     every = max(1, steps // LOOKS)
     for done in range(steps + 1):
         if done:
-            loss = critic(made).mean() - critic(x).mean()
+            loss = critic(result).mean() - critic(x).mean()
             if hold == PENALTY:
-                loss = loss + amount * penalty(critic, x, made, rule, generator)
+                loss = loss + amount * penalty(critic, x, result, rule, generator)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
             if hold == CLIP:
                 clip_weights(critic, amount)
             if moving and done % TURNS == 0:
-                made = moved(critic, made)
+                result = moved(critic, result)
         if done % every == 0:
-            yield done, look(critic, x, made, done)
+            yield done, look(critic, x, result, done)
 
 
-def moved(critic: Discriminator, made: Tensor) -> Tensor:
+def moved(critic: Discriminator, result: Tensor) -> Tensor:
     """Every made point a step up the critic's slope: a generator whose weights are its points."""
-    at = made.clone().requires_grad_()
+    at = result.clone().requires_grad_()
     (slope,) = torch.autograd.grad(critic(at).sum(), at)
-    return made + MOVE * slope
+    return result + MOVE * slope
 
 
-def look(critic: Discriminator, x: Tensor, made: Tensor, done: int) -> Look:
+def look(critic: Discriminator, x: Tensor, result: Tensor, done: int) -> Look:
     """The critic over the plane, its value, and W₁; a spectral norm's power iteration stands still."""
     critic.eval()
     grid = plane.corners(REACH, SIDE, torch.float32).flatten(0, 1)
     slopes = gradient_norms(critic, grid).detach().reshape(SIDE, SIDE)
     with torch.no_grad():
         f = critic(grid).reshape(SIDE, SIDE)
-        value = float(critic(x).mean() - critic(made).mean())
+        value = float(critic(x).mean() - critic(result).mean())
     critic.train()
-    return Look(done, f - f.mean(), slopes, made, value, float(assignment(x, made)[1]))
+    return Look(done, f - f.mean(), slopes, result, value, float(assignment(x, result)[1]))
 
 
 def expected(distance: float, strength: float) -> float:

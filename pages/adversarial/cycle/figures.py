@@ -8,9 +8,9 @@ from lab.figures.basic import bars, heatmap
 from pages.adversarial.cycle.lens import Trip
 
 
-def verdict(found: Trip) -> go.Figure:
+def verdict(result: Trip) -> go.Figure:
     """D's outputs of all patches, 0 for made and 1 for real."""
-    fig = heatmap(found.verdict, square=True, title="D, by patch", zmin=0, zmax=1, colorbar=False)
+    fig = heatmap(result.verdict, square=True, title="D, by patch", zmin=0, zmax=1, colorbar=False)
     fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
     fig.update_layout(margin={"l": 4, "r": 4, "t": 36, "b": 4})
     return fig.update_xaxes(visible=False).update_yaxes(visible=False)

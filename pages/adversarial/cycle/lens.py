@@ -53,12 +53,12 @@ def trip(model: CycleGAN, digit: Tensor, way: str) -> Trip:
     """The way of a digit (SIDE, SIDE), or of its outline, there and back."""
     a, b = digit[None, None], outline(digit)[None, None]
     if way == OUTLINES:
-        made = model.translate(a)
-        around, said = model.translate_back(made), model.discriminator_b(2 * made - 1)
-        return Trip(digit, made[0, 0], around[0, 0], b[0, 0], said[0, 0])
-    made = model.translate_back(b)
-    around, said = model.translate(made), model.discriminator_a(2 * made - 1)
-    return Trip(b[0, 0], made[0, 0], around[0, 0], digit, said[0, 0])
+        result = model.translate(a)
+        around, text = model.translate_back(result), model.discriminator_b(2 * result - 1)
+        return Trip(digit, result[0, 0], around[0, 0], b[0, 0], text[0, 0])
+    result = model.translate_back(b)
+    around, text = model.translate(result), model.discriminator_a(2 * result - 1)
+    return Trip(b[0, 0], result[0, 0], around[0, 0], digit, text[0, 0])
 
 
 def trips(
@@ -82,9 +82,9 @@ def measured(name: str, way: str) -> tuple[float, float]:
     return metrics[f"test/l1_{'there' if way == OUTLINES else 'back'}"], metrics["test/cycle"]
 
 
-def equation(found: Trip) -> str:
+def equation(result: Trip) -> str:
     """Cycle, partner and copy, LaTeX."""
     return (
-        rf"\tfrac1n\|g'(g(a))-a\|_1={found.cycle:.3f},\quad "
-        rf"\tfrac1n\|g(a)-b\|_1={found.to_partner:.3f},\quad \tfrac1n\|a-b\|_1={found.copied:.3f}"
+        rf"\tfrac1n\|g'(g(a))-a\|_1={result.cycle:.3f},\quad "
+        rf"\tfrac1n\|g(a)-b\|_1={result.to_partner:.3f},\quad \tfrac1n\|a-b\|_1={result.copied:.3f}"
     )

@@ -11,13 +11,13 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 trips, way = ui.compute(lens.trips, now), now.way
-found = trips[now.trained]
+result = trips[now.trained]
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         for column, x, key, title, alt in zip(
-            ui.columns(2), (found.source, found.made), ("source", "made"), ("input a", "output g(a)"),
+            ui.columns(2), (result.source, result.made), ("source", "made"), ("input a", "output g(a)"),
             ("The picture that is translated, a", "Output of the generator in the other domain, g(a)"),
             strict=True,
         ):  # fmt: skip
@@ -25,16 +25,16 @@ with stage.picture:
                 ui.figure(image(x, title, zmin=0, zmax=1), key=key, share=0.6, alt=alt)
         around, partner, judged = ui.columns(3)
         with around:
-            ui.figure(image(found.around, "back g′(g(a))", zmin=0, zmax=1), key="around", share=0.4,
+            ui.figure(image(result.around, "back g′(g(a))", zmin=0, zmax=1), key="around", share=0.4,
                       alt="The picture translated forth and back, g′(g(a))")  # fmt: skip
         with partner:
-            ui.figure(image(found.partner, "partner b", zmin=0, zmax=1), key="partner", share=0.4,
+            ui.figure(image(result.partner, "partner b", zmin=0, zmax=1), key="partner", share=0.4,
                       alt="The true picture of the other domain, never shown with a in "
                           "training")  # fmt: skip
         with judged:
-            ui.figure(figures.verdict(found), key="verdict", share=0.4,
+            ui.figure(figures.verdict(result), key="verdict", share=0.4,
                       alt="Output of the other domain's discriminator for each patch of g(a)",
-                      data={"output": found.verdict.flatten()})  # fmt: skip
+                      data={"output": result.verdict.flatten()})  # fmt: skip
     with right:
         ui.figure(
             figures.costs(trips, now.trained), key="costs", share=1.0,
@@ -42,15 +42,15 @@ with stage.picture:
             data={"training": list(trips), "partner": [t.to_partner for t in trips.values()],
                   "cycle": [t.cycle for t in trips.values()]},
         )  # fmt: skip
-stage.equation(lens.equation(found), "cycle loss, distance to the partner, and that of a copy of the input")
+stage.equation(lens.equation(result), "cycle loss, distance to the partner, and that of a copy of the input")
 with stage.foot:
-    mean = float(found.verdict.mean())
+    mean = float(result.verdict.mean())
     ui.machine(TRAININGS[now.trained], lit=[["z", "G", "made", "D"]], says=[{"D": f"{mean:.2f}"}])
 with stage.below:
     ui.notice(
         "All three trainings have the same adversarial losses, and no digit is in both domains. The cycle "
-        f"loss of this picture is {found.cycle:.3f}, the distance of g(a) to the hidden partner "
-        f"{found.to_partner:.3f}, that of a copy of the input {found.copied:.3f}: a thin line that is one "
+        f"loss of this picture is {result.cycle:.3f}, the distance of g(a) to the hidden partner "
+        f"{result.to_partner:.3f}, that of a copy of the input {result.copied:.3f}: a thin line that is one "
         "pixel off counts twice. On test digits the distance to the partner is "
         + ", ".join(f"{lens.measured(key, way)[0]:.3f} ({key})" for key in TRAININGS)
         + " and the cycle loss of both directions "
@@ -73,7 +73,7 @@ with stage.below:
         },
         veils=("costs", "equation"),
     )
-    drawing = ink_code(found.source if way == OUTLINES else found.partner)
+    drawing = ink_code(result.source if way == OUTLINES else result.partner)
     ui.program(
         f"""
         from lab import weights

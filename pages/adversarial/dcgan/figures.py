@@ -14,32 +14,32 @@ NAMED = 0.14  # of a sheet's height that the names above it take
 LEAST = 30  # parameters, where the bars begin
 
 
-def maps(found: lens.Look, player: str) -> dict[str, Any]:
+def maps(result: lens.Look, player: str) -> dict[str, Any]:
     """What goes in, and each layer's maps beside it as far as the layers have worked."""
-    seen, middles = lens.sheets(found)
-    fig = basic.image(seen[0], zmin=0, zmax=1)
-    for x, name in zip(middles, lens.names(found, player), strict=True):
+    results, middles = lens.sheets(result)
+    fig = basic.image(results[0], zmin=0, zmax=1)
+    for x, name in zip(middles, lens.names(result, player), strict=True):
         fig.add_annotation(
             x=x, y=-1, yanchor="bottom", showarrow=False, text=name, font={"size": theme.FONT_SIZE - 4}
         )
-    tall = seen.shape[1]
+    tall = results.shape[1]
     fig.update_yaxes(range=[tall - 0.5, -NAMED * tall])
-    return turning(fig, z=seen)
+    return turning(fig, z=results)
 
 
-def parameters(found: lens.Look) -> dict[str, Any]:
+def parameters(result: lens.Look) -> dict[str, Any]:
     """Parameters of each layer, and of a fully connected network of equal size; a mark walks down them."""
-    rows = found.rows
+    rows = result.rows
     places = list(range(1, len(rows) + 1))
-    top = [max(row.parameters, *([found.plain[i]] if found.plain else [0])) for i, row in enumerate(rows)]
+    top = [max(row.parameters, *([result.plain[i]] if result.plain else [0])) for i, row in enumerate(rows)]
     mark = {"symbol": "triangle-right", "size": 14, "color": theme.text()}
     fig = go.Figure(
         go.Scatter(x=[LEAST], y=[0], mode="markers", showlegend=False, hoverinfo="skip", marker=mark,
                    cliponaxis=False)
     )  # fmt: skip
     series = [("convolutions", [row.parameters for row in rows], theme.OUTPUT)]
-    if found.plain:
-        series.append(("fully connected, of equal size", found.plain, theme.HIDDEN))
+    if result.plain:
+        series.append(("fully connected, of equal size", result.plain, theme.HIDDEN))
     for name, values, color in series:
         fig.add_bar(
             y=places, x=values, name=name, marker_color=color, text=[shortly(v) for v in values],

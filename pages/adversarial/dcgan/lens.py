@@ -51,8 +51,8 @@ class Row:
 def printed(kernel: int = 4) -> tuple[nn.Sequential, ConvDiscriminator]:
     """Both networks of the text's figure, shapes alone: weights on no device, no biases beside batch norm."""
     with torch.device("meta"):
-        made = conv_generator(100, (3, 64, 64), WIDTHS, kernel, bias=False)
-        return made, ConvDiscriminator((3, 64, 64), WIDTHS[::-1], kernel, bias=False)
+        result = conv_generator(100, (3, 64, 64), WIDTHS, kernel, bias=False)
+        return result, ConvDiscriminator((3, 64, 64), WIDTHS[::-1], kernel, bias=False)
 
 
 def stages(network: Any) -> list[nn.Sequential]:
@@ -68,15 +68,15 @@ def stages(network: Any) -> list[nn.Sequential]:
 @torch.no_grad()
 def rows(network: Any, x: Tensor) -> list[Row]:
     """What each part makes of x (1, ...) and the numbers that it has learned."""
-    said = []
+    texts = []
     for part in stages(network):
         x = part(x)
         layer = next(m for m in part.modules() if isinstance(m, LAYERS))
         weights = layer.weight.numel()
         others = sum(p.numel() for p in part.parameters()) - weights
         name = "conv over all" if x.shape[-1] == 1 else kind(layer)
-        said.append(Row(name, tuple(x.shape[1:]), weights, others, product(layer)))
-    return said
+        texts.append(Row(name, tuple(x.shape[1:]), weights, others, product(layer)))
+    return texts
 
 
 def kind(layer: nn.Module) -> str:
@@ -141,20 +141,20 @@ def look(game: DCGAN | None, player: str, seed: int) -> Look:
         z = game.noise(1, torch.Generator().manual_seed(seed))
         k, shape = game.latent_dim, game.event_shape
     network, x = (generator, z) if player == MADE else (discriminator, generator(z))
-    said = rows(network, x)
-    total = sum(row.parameters for row in said)
-    plain = connected(k, shape, len(said), total) if player == MADE else None
-    return Look(said, plain, None if game is None else passing(network, x), shape[-1])
+    text = rows(network, x)
+    total = sum(row.parameters for row in text)
+    plain = connected(k, shape, len(text), total) if player == MADE else None
+    return Look(text, plain, None if game is None else passing(network, x), shape[-1])
 
 
 @torch.no_grad()
 def passing(network: Any, x: Tensor) -> list[Tensor]:
     """x (1, ...), and what each part makes of it."""
-    seen = [x[0]]
+    results = [x[0]]
     for part in stages(network):
         x = part(x)
-        seen.append(x[0])
-    return seen
+        results.append(x[0])
+    return results
 
 
 def high(side: int) -> int:
@@ -162,9 +162,9 @@ def high(side: int) -> int:
     return HIGH * (side // 2 + 1) + 1
 
 
-def blocks(found: Look) -> list[Tensor]:
+def blocks(result: Look) -> list[Tensor]:
     """What goes in, and the maps of each layer, every one (tall, wide) with a pixel for a pixel."""
-    return [block(h, found.rows_of(h) if h.ndim > 1 else 1, found.side) for h in found.shown or []]
+    return [block(h, result.rows_of(h) if h.ndim > 1 else 1, result.side) for h in result.shown or []]
 
 
 def block(h: Tensor, rows: int, side: int) -> Tensor:
@@ -184,77 +184,77 @@ def block(h: Tensor, rows: int, side: int) -> Tensor:
     return F.pad(sheet, (1, 0, 1, 0), value=EMPTY)
 
 
-def sheets(found: Look) -> tuple[Tensor, list[float]]:
+def sheets(result: Look) -> tuple[Tensor, list[float]]:
     """All blocks from left to right, (layers + 1, tall, wide): at each frame those that have worked, of the
     others their place alone; and the middle of each, in pixels from the left."""
-    parts = blocks(found)
-    tall = max(high(found.side), *(len(part) for part in parts))
+    parts = blocks(result)
+    tall = max(high(result.side), *(len(part) for part in parts))
     wide = sum(part.shape[1] for part in parts) + BETWEEN * (len(parts) - 1)
-    seen = torch.full((len(parts), tall, wide), math.nan)
+    results = torch.full((len(parts), tall, wide), math.nan)
     middles, left = [], 0
     for layer, part in enumerate(parts):
         rows, columns = part.shape
         top = (tall - rows) // 2
-        seen[:layer, top : top + rows, left : left + columns] = EMPTY
-        seen[layer:, top : top + rows, left : left + columns] = part
+        results[:layer, top : top + rows, left : left + columns] = EMPTY
+        results[layer:, top : top + rows, left : left + columns] = part
         middles.append(left + (columns - 1) / 2)
         left += columns + BETWEEN
-    return seen, middles
+    return results, middles
 
 
-def names(found: Look, player: str) -> list[str]:
+def names(result: Look, player: str) -> list[str]:
     """What stands above each block, in two lines."""
-    goes_in = (found.shown or [torch.zeros(0)])[0]
-    side = f"{found.side} × {found.side}"
-    said = [f"z<br>{len(goes_in)}" if player == MADE else f"picture<br>{side}"]
-    for row in found.rows:
+    goes_in = (result.shown or [torch.zeros(0)])[0]
+    side = f"{result.side} × {result.side}"
+    texts = [f"z<br>{len(goes_in)}" if player == MADE else f"picture<br>{side}"]
+    for row in result.rows:
         count, tall, wide = row.shape
-        said.append("D<br>" if tall == 1 else f"{count} maps<br>{tall} × {wide}")
-    return [*said[:-1], f"picture<br>{side}"] if player == MADE else said
+        texts.append("D<br>" if tall == 1 else f"{count} maps<br>{tall} × {wide}")
+    return [*texts[:-1], f"picture<br>{side}"] if player == MADE else texts
 
 
-def working(found: Look, player: str) -> list[str]:
+def working(result: Look, player: str) -> list[str]:
     """The part of the machine at each frame: what goes in, then the network, of G at last what is made."""
-    layers = len(found.rows)
+    layers = len(result.rows)
     return ["z", *["G"] * (layers - 1), "made"] if player == MADE else ["made", *["D"] * layers]
 
 
-def numbers(found: Look, player: str) -> list[dict[str, str]]:
+def numbers(result: Look, player: str) -> list[dict[str, str]]:
     """What the machine shows of each frame: which layer works."""
     name = "G" if player == MADE else "D"
-    return [{}, *({name: f"layer {i}"} for i in range(1, len(found.rows) + 1))]
+    return [{}, *({name: f"layer {i}"} for i in range(1, len(result.rows) + 1))]
 
 
-def layer_captions(found: Look, player: str, latent_dim: int) -> list[str]:
+def layer_captions(result: Look, player: str, latent_dim: int) -> list[str]:
     """A sentence for what goes in, and for every layer."""
-    said = [f"In goes z: {latent_dim} numbers." if player == MADE else "In goes a picture that G has made."]
-    for i, row in enumerate(found.rows):
+    texts = [f"In goes z: {latent_dim} numbers." if player == MADE else "In goes a picture that G has made."]
+    for i, row in enumerate(result.rows):
         count, side, _ = row.shape
         if side == 1:
-            out = "one number, how real" + (", shown as a probability" if found.shown is not None else "")
-        elif player == MADE and i == len(found.rows) - 1:
+            out = "one number, how real" + (", shown as a probability" if result.shown is not None else "")
+        elif player == MADE and i == len(result.rows) - 1:
             out = f"the picture, {row.title}"
         else:
             out = f"{count} maps of {side} × {side}"
-            if found.shown is not None:
-                out += f", {found.maps(i + 1)} shown, each on its own scale"
-        said.append(f"Layer {i + 1}, {row.kind}: {out}; {row.parameters:,} parameters.")
-    return said
+            if result.shown is not None:
+                out += f", {result.maps(i + 1)} shown, each on its own scale"
+        texts.append(f"Layer {i + 1}, {row.kind}: {out}; {row.parameters:,} parameters.")
+    return texts
 
 
-def layer_equations(found: Look) -> list[str]:
+def layer_equations(result: Look) -> list[str]:
     """Where a layer's parameters come from, LaTeX; first the sum of all."""
-    total = sum(row.parameters for row in found.rows)
-    parts = "+".join(f"{row.parameters}" for row in found.rows)
+    total = sum(row.parameters for row in result.rows)
+    parts = "+".join(f"{row.parameters}" for row in result.rows)
     return [
         f"{parts}={total}",
-        *(rf"{row.sum_}+{row.others}={row.parameters}" for row in found.rows),
+        *(rf"{row.sum_}+{row.others}={row.parameters}" for row in result.rows),
     ]
 
 
-def counts(found: Look, at: int) -> list[str]:
+def counts(result: Look, at: int) -> list[str]:
     """Answers to how many weights the layer of this frame has (of what goes in: the first one)."""
-    row = found.rows[max(0, at - 1)]
+    row = result.rows[max(0, at - 1)]
     return sorted({f"{n:,}" for n in (row.weights, row.weights // 2, 2 * row.weights)}, key=by_length)
 
 
@@ -262,21 +262,21 @@ def by_length(text: str) -> tuple[int, str]:
     return len(text), text
 
 
-def layer_notice(found: Look) -> str:
+def layer_notice(result: Look) -> str:
     """What holds of the layers."""
-    most = max(found.rows, key=lambda row: row.parameters)
-    total = sum(row.parameters for row in found.rows)
-    said = (
+    most = max(result.rows, key=lambda row: row.parameters)
+    total = sum(row.parameters for row in result.rows)
+    text = (
         f"{total:,} parameters in all, {most.parameters / total:.0%} of them in one layer: "
         f"{most.kind} to {most.title}. "
     )
-    if found.plain:
-        said += (
-            f"A fully connected generator of as many layers has {sum(found.plain):,} with hidden layers as "
-            f"wide as equal size allows; most of them, {max(found.plain) / sum(found.plain):.0%}, are then "
+    if result.plain:
+        text += (
+            f"A fully connected generator of as many layers has {sum(result.plain):,} with hidden layers as "
+            f"wide as equal size allows; most of them, {max(result.plain) / sum(result.plain):.0%}, are then "
             "in its largest layer. "
         )
-    if found.shown is None:
-        said += "The text prints 1024 maps of 4 × 4 and 64 × 64 pixels; kernels of 4 × 4 and halved widths "
-        said += "between are ours, and nothing was trained at this size."
-    return said
+    if result.shown is None:
+        text += "The text prints 1024 maps of 4 × 4 and 64 × 64 pixels; kernels of 4 × 4 and halved widths "
+        text += "between are ours, and nothing was trained at this size."
+    return text

@@ -13,21 +13,21 @@ with stage.rail:
 # --- Layers -------------------------------------------------------------------------------------
 
 if now.view == LAYERS:
-    found = ui.compute(lens.look, now)
+    result = ui.compute(lens.look, now)
     k = ui.load(now.game).latent_dim if now.game else 100
-    film = ui.film_of(now, len(found.rows) + 1, names=range(len(found.rows) + 1))
+    film = ui.film_of(now, len(result.rows) + 1, names=range(len(result.rows) + 1))
 
     def bars() -> None:
-        ui.figure(figures.parameters(found), key="parameters", share=1.0, film=film,
+        ui.figure(figures.parameters(result), key="parameters", share=1.0, film=film,
                   alt="Shape and parameters of every layer")  # fmt: skip
 
     with stage.picture:
-        if found.shown is None:
+        if result.shown is None:
             bars()
         else:
             left, right = ui.columns([2, 1])
             with left:
-                ui.figure(figures.maps(found, now.player), key="maps", share=1.0, film=film,
+                ui.figure(figures.maps(result, now.player), key="maps", share=1.0, film=film,
                           alt="What goes in, and beside it the maps of each layer, a pixel as large in "
                               "all")  # fmt: skip
             with right:
@@ -35,31 +35,34 @@ if now.view == LAYERS:
     with stage.foot:
         if now.game:
             ui.machine(
-                now.game, film=film, lit=lens.working(found, now.player), says=lens.numbers(found, now.player)
+                now.game,
+                film=film,
+                lit=lens.working(result, now.player),
+                says=lens.numbers(result, now.player),
             )
-        film.bar(captions=lens.layer_captions(found, now.player, k), equations=lens.layer_equations(found))
+        film.bar(captions=lens.layer_captions(result, now.player, k), equations=lens.layer_equations(result))
 
 # --- One number of z ----------------------------------------------------------------------------
 
 elif now.view == SAMPLES:
-    seen = ui.compute(one_number.turning, now)
+    results = ui.compute(one_number.turning, now)
     film = ui.film_of(now, len(VALUES))
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
-            ui.figure(sheets.film(seen, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+            ui.figure(sheets.film(results, 6, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
                       alt="Samples with one coordinate of z at this value")  # fmt: skip
         with right:
             ui.figure(
-                figures.change(seen), key="change", share=1.0, film=film,
+                figures.change(results), key="change", share=1.0, film=film,
                 alt="How far the pictures are from those at 0, and two samples from each other",
             )  # fmt: skip
     with stage.foot:
-        told = [{"z": f"z{now.number} = {value:g}"} for value in VALUES]
-        ui.machine(now.model, film=film, lit=["z"] * len(VALUES), says=told)
+        answer = [{"z": f"z{now.number} = {value:g}"} for value in VALUES]
+        ui.machine(now.model, film=film, lit=["z"] * len(VALUES), says=answer)
         film.bar(
-            captions=one_number.value_captions(now.number, seen),
-            equations=one_number.value_equations(now.number, seen),
+            captions=one_number.value_captions(now.number, results),
+            equations=one_number.value_equations(now.number, results),
         )
 
 # --- The recipe ---------------------------------------------------------------------------------
@@ -98,11 +101,11 @@ else:
 shows: object
 with stage.below:
     if now.view == LAYERS:
-        ui.notice(lens.layer_notice(found))
-        row = found.rows[max(0, film.at - 1)]
+        ui.notice(lens.layer_notice(result))
+        row = result.rows[max(0, film.at - 1)]
         ui.check(
             f"How many weights has layer {max(1, film.at)}, without biases and batch norm?",
-            lens.counts(found, film.at),
+            lens.counts(result, film.at),
             f"{row.weights:,}",
             f"{row.kind} to {row.title}.",
             wrong={
@@ -115,14 +118,14 @@ with stage.below:
         )
         loaded = f"weights.load({now.game!r})" if now.game else None
         program = f"[row.parameters for row in lens.look({loaded}, {now.player!r}, {now.seed}).rows]"
-        shows = [row.parameters for row in found.rows]
+        shows = [row.parameters for row in result.rows]
     elif now.view == SAMPLES:
         ui.notice(
             f"{one_number.SHEET} samples; from frame to frame one coordinate of their z alone is another. "
             "No coordinate has a meaning of its own: each changes different things in different samples, as "
             "the loss asks for nothing more. Another seed gives other samples."
         )
-        changes, apart = one_number.changes(seen), one_number.between(seen)
+        changes, apart = one_number.changes(results), one_number.between(results)
         ui.check(
             "Do the pictures at this value differ from those at 0 more than half as much as two draws do?",
             ["yes", "no"],

@@ -63,8 +63,8 @@ def playing(switch: str, batches: int, seed: int) -> Iterator[tuple[float, list[
 def measured(model: DCGAN, held: Tensor) -> tuple[Tensor, float]:
     """Pictures (SHEET, 8, 8), and the Fréchet distance of the pixels of as many as are held out."""
     model.eval()
-    made = model.decode(model.noise(len(held), torch.Generator().manual_seed(7)))
-    return made[:SHEET, 0], float(frechet(made.flatten(1), held.flatten(1)))
+    result = model.decode(model.noise(len(held), torch.Generator().manual_seed(7)))
+    return result[:SHEET, 0], float(frechet(result.flatten(1), held.flatten(1)))
 
 
 def floor() -> float:
@@ -103,10 +103,10 @@ def outcome(last: Round) -> str:
 def recipe_notice(switch: str, least: float) -> str:
     """What the recipe's games have in common."""
     model, _ = game(switch, 0)
-    made = sum(p.numel() for p in model.generator.parameters())
+    result = sum(p.numel() for p in model.generator.parameters())
     return (
         "Two games on the same batches of small digits and the same seed, one with the whole recipe, one "
-        f"with: {switch} (its G has {made:,} parameters). Fréchet distance of the pixels to "
+        f"with: {switch} (its G has {result:,} parameters). Fréchet distance of the pixels to "
         f"{MEASURED} held-out digits; as many digits of training come to {least:.2f}. With seeds 0 and 1, "
         "400 batches, batch norm and a small β₁ decide; strides, leaky ReLU and convolutions do not matter "
         "by this distance at this size. The distance knows means and covariances alone."

@@ -21,19 +21,19 @@ TOP, INFINITY = 4.0, 4.5  # of what is drawn, and where the axis says ∞
 
 
 def laws_and_measures(
-    told: Story, found: Mapping[str, Tensor], show: str, printed: Tensor | None
+    story: Story, result: Mapping[str, Tensor], show: str, printed: Tensor | None
 ) -> dict[str, Any]:
     """The data's p, the generator's q at every shift, and every measure, or its slope, with a dot at that of
     each frame.
 
     Args:
-        found: measures, or slopes, at each of DRAWN. printed: W₂² there, as it is printed.
+        result: measures, or slopes, at each of DRAWN. printed: W₂² there, as it is printed.
     """
     values, colors = show == "value", COLORS | {PRINTED: theme.HIDDEN, INFINITE: theme.VERMILLION}
-    lines = {name: v.where(v <= TOP, math.nan) for name, v in found.items() if not v.isnan().all()}
-    infinite = [name for name, v in found.items() if v.isinf().any()]
+    lines = {name: v.where(v <= TOP, math.nan) for name, v in result.items() if not v.isnan().all()}
+    infinite = [name for name, v in result.items() if v.isinf().any()]
     if infinite:
-        shown = found[infinite[0]]
+        shown = result[infinite[0]]
         lines = {INFINITE: shown.where(shown == 0, INFINITY)} | {
             name: v for name, v in lines.items() if name not in infinite
         }
@@ -56,16 +56,16 @@ def laws_and_measures(
         tickvals=list(ticks),
         ticktext=list(ticks.values()),
     )
-    for name, y in (("data p", told.p), ("generator q", told.q[0])):
-        color = theme.INPUT if y is told.p else theme.OUTPUT
+    for name, y in (("data p", story.p), ("generator q", story.q[0])):
+        color = theme.INPUT if y is story.p else theme.OUTPUT
         fig.add_scatter(
-            x=array(told.x), y=array(y), yaxis="y2", name=name, mode="lines", hoverinfo="x+y+name",
+            x=array(story.x), y=array(y), yaxis="y2", name=name, mode="lines", hoverinfo="x+y+name",
             line={"color": color, "width": 4}, fill="tozeroy", fillcolor=theme.fade(color, 0.25),
         )  # fmt: skip
-    top = float(max(told.p.max(), told.q.max()))
+    top = float(max(story.p.max(), story.q.max()))
     fig.update_layout(
         yaxis2={"domain": [0.72, 1], "anchor": "x", "title": "density", "range": [0, 1.08 * top], "nticks": 3}
     )
     at = [DRAWN.index(a) for a in SHIFTS]
     dots = [(SHIFTS, array(line)[at], colors[name]) for name, line in lines.items()]
-    return resting(turning(marking(fig, SHIFTS), len(lines) + 1, y=told.q), *dots)
+    return resting(turning(marking(fig, SHIFTS), len(lines) + 1, y=story.q), *dots)

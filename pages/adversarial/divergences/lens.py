@@ -74,8 +74,8 @@ def slopes(kind: Kind, a: Tensor, sd: float, sd2: float, step: float = 1e-4) -> 
     """How fast each measure grows when q moves away from p: differences on the side away from 0."""
     out = torch.where(a < 0, -1.0, 1.0)
     near, far = (divergences(kind, a + out * s, sd, sd2) for s in (step, 2 * step))
-    found = {name: (far[name] - near[name]) / step for name in NAMES}
-    return {name: v.where(v.isfinite(), math.nan) for name, v in found.items()}
+    results = {name: (far[name] - near[name]) / step for name in NAMES}
+    return {name: v.where(v.isfinite(), math.nan) for name, v in results.items()}
 
 
 def curves(kind: Kind, sd: float, sd2: float, show: str) -> dict[str, Tensor]:
@@ -95,22 +95,22 @@ def spelled(value: float, infinity: str = "∞") -> str:
     return infinity if math.isinf(value) else f"{round(value, 3) + 0.0:.3f}"  # no −0.000
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """All measures at every shift, LaTeX."""
     names = (r"\mathrm{KL}(p\|q)", r"\mathrm{KL}(q\|p)", r"D_{\mathrm{JS}}", "W_1", "W_2^2")
-    rows = [[float(told.values[name][i]) for name in NAMES] for i in range(len(SHIFTS))]
+    rows = [[float(result.values[name][i]) for name in NAMES] for i in range(len(SHIFTS))]
     return [
         r",\quad ".join(f"{tex}={spelled(v, INFINITY)}" for tex, v in zip(names, row, strict=True))
         for row in rows
     ]
 
 
-def captions(told: Story) -> list[str]:
+def captions(result: Story) -> list[str]:
     """What a generator feels that may only move q, at every shift."""
     return [
         f"With respect to the shift the derivative of JS is {spelled(float(js))}, that of W₁ "
         f"{spelled(float(w))}."
-        for js, w in zip(told.slopes["JS"], told.slopes["W1"], strict=True)
+        for js, w in zip(result.slopes["JS"], result.slopes["W1"], strict=True)
     ]
 
 

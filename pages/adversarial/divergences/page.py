@@ -8,7 +8,7 @@ from pages.adversarial.divergences.room import BOXES, ROOM, SHIFTS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-told = ui.compute(lens.story, now)
+story = ui.compute(lens.story, now)
 film = ui.film_of(now, len(SHIFTS))
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -16,7 +16,7 @@ film = ui.film_of(now, len(SHIFTS))
 with stage.picture:
     printed = lens.printed_w2(now.sd, now.sd2, lens.DRAWN) if now.printed else None
     ui.figure(
-        figures.laws_and_measures(told, ui.compute(lens.curves, now), now.show, printed),
+        figures.laws_and_measures(story, ui.compute(lens.curves, now), now.show, printed),
         alt="Densities of the data and of the shifted generator; below, along the same axis, five "
         f"divergences or their gradients against the shift ({now.show})",
         key="measures",
@@ -24,11 +24,11 @@ with stage.picture:
         film=film,
     )
 with stage.foot:
-    film.bar(captions=lens.captions(told), equations=lens.equations(told))
+    film.bar(captions=lens.captions(story), equations=lens.equations(story))
 
 # --- Words --------------------------------------------------------------------------------------
 
-gain = float(told.jump[film.at])
+gain = float(story.jump[film.at])
 with stage.below:
     ui.notice(
         "The original GAN minimises 2·JS − 2 log 2. Without overlap a discriminator separates the two "
@@ -59,6 +59,6 @@ with stage.below:
         found = divergences.{"box_divergences(a)" if now.kind == BOXES else called}
         result = [float(v) for v in found.values()]
         """,
-        shows=[float(told.values[name][film.at]) for name in lens.NAMES],
+        shows=[float(story.values[name][film.at]) for name in lens.NAMES],
     )
     ui.source(divergences.box_divergences, divergences.gaussian_divergences, references=ROOM.references)

@@ -15,15 +15,16 @@ TALL = 0.45  # of the highest bar, where the way from p to q is 1
 WIDTH = 520  # pixels of the bins, about
 
 
-def plan(told: Story) -> go.Figure:
+def plan(story: Story) -> go.Figure:
     """Costs as colours; a disc for what is carried from a row's bin to a column's, its area the mass."""
-    size = len(told.p)
-    top = 1.6 * float(told.cost.max())  # pale, so that the discs stand out
-    fig = heatmap(told.cost, scale="violet", zmin=0.0, zmax=top, xlabel="to bin of q", ylabel="from bin of p",
+    size = len(story.p)
+    top = 1.6 * float(story.cost.max())  # pale, so that the discs stand out
+    fig = heatmap(story.cost, scale="violet", zmin=0.0, zmax=top, xlabel="to bin of q",
+        ylabel="from bin of p",
                   square=True, colorbar=False)  # fmt: skip
-    moved = told.plan > lens.LEAST
+    moved = story.plan > lens.LEAST
     i, j = (array(index) for index in moved.nonzero(as_tuple=True))
-    mass = array(told.plan[moved].double())
+    mass = array(story.plan[moved].double())
     largest = 170 / size  # pixels of the largest disc
     fig.add_scatter(
         x=j, y=i, mode="markers", name="moved", hoverinfo="text",
@@ -35,17 +36,17 @@ def plan(told: Story) -> go.Figure:
     return fig
 
 
-def moving(told: Story) -> dict[str, Any]:
+def moving(story: Story) -> dict[str, Any]:
     """p above, q below; a band for what is carried from bin to bin, and a disc on its way along it."""
-    size, flow = len(told.p), lens.flow(told.plan)
-    top = float(max(told.p.max(), told.q.max()))
+    size, flow = len(story.p), lens.flow(story.plan)
+    top = float(max(story.p.max(), story.q.max()))
     bins = list(range(size))
     traces: list[dict[str, Any]] = [
         {"type": "bar", "x": bins, "y": array(sign * TALL * mass / top), "base": base, "width": lens.BAR,
          "hovertext": [f"{name}: {m:.3f} in bin {k}" for k, m in enumerate(mass.tolist())],
          "hoverinfo": "text", "marker": {"color": color, "line": {"width": 0}}}
         for name, mass, color, base, sign in (
-            ("p", told.p, theme.INPUT, 1, 1), ("q", told.q, theme.GREEN, 0, -1))
+            ("p", story.p, theme.INPUT, 1, 1), ("q", story.q, theme.GREEN, 0, -1))
     ]  # fmt: skip
     across = WIDTH / size * lens.BAR / top  # pixels of a unit of mass
     far = (flow.start - flow.end).abs()
@@ -71,12 +72,16 @@ def moving(told: Story) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def prices(told: Story) -> go.Figure:
+def prices(story: Story) -> go.Figure:
     """f where earth is taken, −h where it is put, and the best f of bounded steps."""
-    lines = {"f": told.source, "−h": -told.target, f"steps ≤ {told.bound:g}": told.steps - told.steps.mean()}
+    lines = {
+        "f": story.source,
+        "−h": -story.target,
+        f"steps ≤ {story.bound:g}": story.steps - story.steps.mean(),
+    }
     colors = dict(zip(lines, (theme.INPUT, theme.GREEN, theme.HIDDEN), strict=True))
     fig = curves(lines, xlabel="bin", ylabel="price", colors=colors, markers=True, ends=True)
-    fig.update_traces(line_dash="dot", selector={"name": f"steps ≤ {told.bound:g}"})
-    fig.update_xaxes(range=[-0.6, len(told.p) - 0.4])
+    fig.update_traces(line_dash="dot", selector={"name": f"steps ≤ {story.bound:g}"})
+    fig.update_xaxes(range=[-0.6, len(story.p) - 0.4])
     fig.update_yaxes(nticks=4)
     return fig

@@ -113,26 +113,26 @@ def beside(plan: Tensor) -> Tensor:
     return torch.arange(len(plan))[:, None] + BAR * (share.cumsum(1) - share / 2 - 0.5)
 
 
-def slope(told: Story) -> float:
+def slope(result: Story) -> float:
     """The steepest step between neighbours of the dual's price f."""
-    return float(told.source.diff().abs().max())
+    return float(result.source.diff().abs().max())
 
 
-def captions(told: Story) -> list[str]:
+def captions(result: Story) -> list[str]:
     """How much of the cost is spent at each frame."""
     return [
-        f"All mass has moved {share:.0%} of its way: {float(spent):.3f} of the cost {told.primal:.3f} is "
+        f"All mass has moved {share:.0%} of its way: {float(spent):.3f} of the cost {result.primal:.3f} is "
         f"spent."
-        for share, spent in zip(WAY, told.spent, strict=True)
+        for share, spent in zip(WAY, result.spent, strict=True)
     ]
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """Primal, dual and neighbour form: the same at every frame."""
-    power = "" if told.power == 1 else f"^{{{told.power:g}}}"
+    power = "" if result.power == 1 else f"^{{{result.power:g}}}"
     return [
-        rf"\min_P\textstyle\sum P_{{ij}}|i-j|{power}={told.primal:.4f}=\max_{{f,h}}\ p^\top f+q^\top h,"
-        rf"\qquad \max_{{|f_{{i+1}}-f_i|\le {told.bound:g}}} f^\top(p-q)={told.neighbours:.4f}"
+        rf"\min_P\textstyle\sum P_{{ij}}|i-j|{power}={result.primal:.4f}=\max_{{f,h}}\ p^\top f+q^\top h,"
+        rf"\qquad \max_{{|f_{{i+1}}-f_i|\le {result.bound:g}}} f^\top(p-q)={result.neighbours:.4f}"
     ] * len(WAY)
 
 

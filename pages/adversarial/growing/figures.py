@@ -35,38 +35,38 @@ def table(pictures: Any, rows: int, names: Sequence[str]) -> dict[str, Any]:
 def blend(pictures: Any) -> dict[str, Any]:
     """For every z the first picture of a fade, the one of this α, and the last: (A, N, S, S)."""
     rows = ROWS + 1
-    seen = array(pictures[:, : 2 * rows])
-    ends = [np.broadcast_to(one, seen.shape) for one in (seen[0], seen[-1])]
-    tree = table(np.stack([ends[0], seen, ends[1]], 1), rows, ["α = 0", "", "α = 1"])
+    result = array(pictures[:, : 2 * rows])
+    ends = [np.broadcast_to(one, result.shape) for one in (result[0], result[-1])]
+    tree = table(np.stack([ends[0], result, ends[1]], 1), rows, ["α = 0", "", "α = 1"])
     names = [["α = 0", f"α = {alpha:g}", "α = 1"] * 2 for alpha in lens.ALPHAS]
     tree["layout"]["xaxis"] |= {"ticktext": per_frame(names)}
     return tree
 
 
-def growth(found: Levels) -> dict[str, Any]:
+def growth(result: Levels) -> dict[str, Any]:
     """For every z its pictures of all levels so far, in a row; the last one fades in."""
-    rests = found.rests()
+    rests = result.rests()
     shown = ROWS * max(1, COLUMNS // len(rests))
-    seen = array(found.pictures[:, :shown])
-    stages = np.full((len(seen), len(rests), *seen.shape[1:]), np.nan, seen.dtype)
-    for frame, place in enumerate(found.places):
+    results = array(result.pictures[:, :shown])
+    stages = np.full((len(results), len(rests), *results.shape[1:]), np.nan, results.dtype)
+    for frame, place in enumerate(result.places):
         last = math.ceil(place)
-        stages[frame, :last] = seen[rests[:last]]
-        stages[frame, last] = seen[frame]
-    return table(stages, ROWS, [size(found.sides[i]) for i in rests])
+        stages[frame, :last] = results[rests[:last]]
+        stages[frame, last] = results[frame]
+    return table(stages, ROWS, [size(result.sides[i]) for i in rests])
 
 
-def fade(found: lens.Fade) -> dict[str, Any]:
+def fade(result: lens.Fade) -> dict[str, Any]:
     """What is new and what has changed of the small picture, against α."""
     fig = go.Figure()
-    lines = (("new detail", found.detail, theme.OUTPUT), ("halved again", found.content, theme.HIDDEN))
+    lines = (("new detail", result.detail, theme.OUTPUT), ("halved again", result.content, theme.HIDDEN))
     for name, y, color in lines:
         fig.add_scatter(x=lens.ALPHAS, y=y, mode="lines", name=name, line={"color": color, "width": 3})
-    fig.add_scatter(x=[0, 1], y=[found.between] * 2, mode="lines", name="two samples",
+    fig.add_scatter(x=[0, 1], y=[result.between] * 2, mode="lines", name="two samples",
                     line={"color": theme.text(), "width": 2, "dash": "dot"})  # fmt: skip
     fig.update_layout(meta=theme.NAMED_ENDS)
     fig.update_xaxes(title="α", range=[-0.04, 1.04], tickvals=[0.25, 0.5, 0.75])
-    top = 1.1 * max(found.between, *found.detail)
+    top = 1.1 * max(result.between, *result.detail)
     fig.update_yaxes(title="rms difference of pixels", range=[-0.02, top], nticks=5)
     return resting(fig, *((lens.ALPHAS, y, color) for _, y, color in lines))
 
@@ -89,28 +89,28 @@ def course(looks: Sequence[lens.Look], phase: int, what: str) -> dict[str, Any]:
     return resting(fig, (turns, [math.nan if value is None else value for value in values], color))
 
 
-def levels(found: Levels) -> dict[str, Any]:
+def levels(result: Levels) -> dict[str, Any]:
     """Correlation with the finished pictures, and the most that so few pixels hold."""
     fig = go.Figure()
     lines = (
-        ("upper bound", found.room, theme.HIDDEN, "vh"),
-        ("this picture", found.there, theme.OUTPUT, "linear"),
+        ("upper bound", result.room, theme.HIDDEN, "vh"),
+        ("this picture", result.there, theme.OUTPUT, "linear"),
     )
     for name, y, color, shape in lines:
         fig.add_scatter(
-            x=found.places, y=y, mode="lines", name=name, line={"color": color, "width": 3, "shape": shape}
+            x=result.places, y=y, mode="lines", name=name, line={"color": color, "width": 3, "shape": shape}
         )
-    rests = found.rests()
-    last = found.places[-1]
+    rests = result.rests()
+    last = result.places[-1]
     fig.update_layout(meta=theme.NAMED_ENDS)
     fig.update_xaxes(
-        tickvals=[found.places[i] for i in rests],
-        ticktext=[str(found.sides[i]) for i in rests],
+        tickvals=[result.places[i] for i in rests],
+        ticktext=[str(result.sides[i]) for i in rests],
         range=[-0.06 * last, 1.06 * last],
         title="pixels along a side",
     )
-    low = min(found.there)
+    low = min(result.there)
     fig.update_yaxes(
         title="correlation with the last picture", range=[low - 0.05, 1.05], tickvals=[0.25, 0.5, 0.75]
     )
-    return resting(fig, *((found.places, y, color) for _, y, color, _ in lines))
+    return resting(fig, *((result.places, y, color) for _, y, color, _ in lines))

@@ -104,32 +104,32 @@ def inked(x: Tensor) -> Tensor:
     return (x + 1) / 2
 
 
-def fade_captions(found: Fade) -> list[str]:
+def fade_captions(result: Fade) -> list[str]:
     """A sentence for every α."""
     return [
         f"α = {alpha:g}: a pixel is {detail:.3f} from the doubled small picture; halved again, {content:.3f} "
         "from the small one."
-        for alpha, detail, content in zip(ALPHAS, found.detail, found.content, strict=True)
+        for alpha, detail, content in zip(ALPHAS, result.detail, result.content, strict=True)
     ]
 
 
-def fade_equations(found: Fade) -> list[str]:
+def fade_equations(result: Fade) -> list[str]:
     """The arithmetic of one pixel, LaTeX."""
-    old, new = found.ways
-    said = []
-    for alpha, pictures in zip(ALPHAS, found.pictures, strict=True):
+    old, new = result.ways
+    texts = []
+    for alpha, pictures in zip(ALPHAS, result.pictures, strict=True):
         ink = middle(pictures[0])
-        said.append(
+        texts.append(
             rf"\tfrac12\left(1+\tanh\left({1 - alpha:.2f}\cdot({old:.3f})+{alpha:.2f}\cdot({new:.3f})\right)"
             rf"\right)={ink:.3f}"
         )
-    return said
+    return texts
 
 
-def half_way(found: Fade, frame: int) -> str:
+def half_way(result: Fade, frame: int) -> str:
     """Whether this frame is nearer to the grown picture than to the doubled one."""
-    to_new = differ(found.pictures[frame], found.pictures[-1])
-    to_old = differ(found.pictures[frame], found.pictures[0])
+    to_new = differ(result.pictures[frame], result.pictures[-1])
+    to_old = differ(result.pictures[frame], result.pictures[0])
     return "the grown one" if to_new < to_old else "the doubled small one"
 
 
@@ -193,15 +193,15 @@ def correlation(x: Tensor, y: Tensor) -> float:
 
 def look_captions(looks: Sequence[Look]) -> list[str]:
     """A sentence for every look."""
-    said = []
+    texts = []
     for one in looks:
         if one.level == 0:
             state = "4 × 4 pixels"
         else:
             state = f"8 × 8 pixels faded in, α = {one.alpha:.2f}" if one.alpha < 1 else "8 × 8 pixels"
         kept = "" if one.kept is None else f", correlation with the last small pictures {one.kept:.2f}"
-        said.append(f"Turn {one.turns:,}: {state}; distance {one.distance:.2f}{kept}.")
-    return said
+        texts.append(f"Turn {one.turns:,}: {state}; distance {one.distance:.2f}{kept}.")
+    return texts
 
 
 def look_equations(looks: Sequence[Look], phase: int) -> list[str]:

@@ -53,23 +53,23 @@ def places(levels: int) -> list[float]:
 def through(game: ProgressiveGAN, seed: int) -> Levels:
     """All levels of a trained game, at draws of one seed."""
     z = game.noise(DRAWN, torch.Generator().manual_seed(seed))
-    made, last = game.ema_generator(), game.levels - 1
-    seen = [inked(at(made, 0, 1.0)(z))]
+    result, last = game.ema_generator(), game.levels - 1
+    results = [inked(at(result, 0, 1.0)(z))]
     for level in range(1, last + 1):
-        old, new = at(made, level, 0.0).old_and_new(z)  # a fade is made of these two
-        seen += [inked(fading(old, new, (part + 1) / PARTS).tanh()) for part in range(PARTS)]
-    finished = seen[-1]
+        old, new = at(result, level, 0.0).old_and_new(z)  # a fade is made of these two
+        results += [inked(fading(old, new, (part + 1) / PARTS).tanh()) for part in range(PARTS)]
+    finished = results[-1]
     side, spaces = finished.shape[-1], places(game.levels)
     best = [finished]  # at each level, the smallest first
     for _ in range(last):
         best.insert(0, halve(best[0]))
     room = [correlation(grown(x, side), finished) for x in best]
-    seen = [grown(x, side) for x in seen]
+    results = [grown(x, side) for x in results]
     own = [math.ceil(place) for place in spaces]  # the level that is fading in, or rests
     return Levels(
         spaces,
-        torch.stack([x[:SHEET, 0] for x in seen]),
-        [correlation(x, finished) for x in seen],
+        torch.stack([x[:SHEET, 0] for x in results]),
+        [correlation(x, finished) for x in results],
         [room[level] for level in own],
         [FIRST << level for level in own],
     )
@@ -82,28 +82,28 @@ def grown(x: Tensor, side: int) -> Tensor:
     return x
 
 
-def captions(found: Levels) -> list[str]:
+def captions(levels: Levels) -> list[str]:
     """A sentence for every frame."""
-    said = []
-    for i, (side, there, room) in enumerate(zip(found.sides, found.there, found.room, strict=True)):
-        alpha = found.alpha(i)
+    texts = []
+    for i, (side, there, room) in enumerate(zip(levels.sides, levels.there, levels.room, strict=True)):
+        alpha = levels.alpha(i)
         state = f"{side} × {side} pixels" + (f" faded in, α = {alpha:g}" if alpha < 1 else "")
-        said.append(
+        texts.append(
             f"{state}: correlation with the finished picture {there:.2f}; "
             f"the finished picture itself in so few pixels has {room:.2f}."
         )
-    return said
+    return texts
 
 
-def equations(found: Levels) -> list[str]:
+def equations(levels: Levels) -> list[str]:
     """How a frame is made, LaTeX: h before tanh by each level's own way to pixels."""
-    said = []
-    for i, side in enumerate(found.sides):
-        alpha = found.alpha(i)
+    texts = []
+    for i, side in enumerate(levels.sides):
+        alpha = levels.alpha(i)
         new = rf"h_{{{side}}}"
         both = rf"{1 - alpha:g}\,\mathrm{{up}}(h_{{{side // 2}}})+{alpha:g}\,{new}" if alpha < 1 else new
-        said.append(rf"x=\tanh\left({both}\right)")
-    return said
+        texts.append(rf"x=\tanh\left({both}\right)")
+    return texts
 
 
 def size(side: int) -> str:

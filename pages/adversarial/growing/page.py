@@ -24,19 +24,19 @@ def beside(sheet: Any, film: ui.Film | None, alt: str) -> Any:
 # --- The fade -----------------------------------------------------------------------------------
 
 if now.view == FADE:
-    found = ui.compute(lens.fade, now)
+    fade = ui.compute(lens.fade, now)
     film = ui.film_of(now, len(ALPHAS))
     with stage.picture:
         alt = "Samples of the same z at α = 0, at this α, and at α = 1"
-        with beside(figures.blend(found.pictures), film, alt):
+        with beside(figures.blend(fade.pictures), film, alt):
             ui.figure(
-                figures.fade(found), key="course", share=1.0, film=film,
+                figures.fade(fade), key="course", share=1.0, film=film,
                 alt="Difference from the doubled small picture, and of the halved one, against α",
             )  # fmt: skip
     with stage.foot:
-        told = [{"made": f"α = {alpha:g}"} for alpha in ALPHAS]
-        ui.machine(now.model, film=film, lit=["G"] * len(ALPHAS), says=told)
-        film.bar(captions=lens.fade_captions(found), equations=lens.fade_equations(found))
+        results = [{"made": f"α = {alpha:g}"} for alpha in ALPHAS]
+        ui.machine(now.model, film=film, lit=["G"] * len(ALPHAS), says=results)
+        film.bar(captions=lens.fade_captions(fade), equations=lens.fade_equations(fade))
 
 # --- All levels ---------------------------------------------------------------------------------
 
@@ -49,8 +49,8 @@ elif now.view == LEVELS:
             ui.figure(figures.levels(through), key="course", share=1.0, film=film,
                       alt="Correlation with the finished pictures against the level")  # fmt: skip
     with stage.foot:
-        told = [{"made": figures.size(side)} for side in through.sides]
-        ui.machine(now.model, film=film, lit=["G"] * len(told), says=told)
+        results = [{"made": figures.size(side)} for side in through.sides]
+        ui.machine(now.model, film=film, lit=["G"] * len(results), says=results)
         film.bar(captions=levels.captions(through), equations=levels.equations(through))
 
 # --- The growth as it goes ----------------------------------------------------------------------
@@ -75,8 +75,8 @@ else:
         draw(looks, film)
     with stage.foot:
         lit = ["made", *[("G", "D")] * (len(looks) - 1)]
-        told = [{"made": f"α = {one.alpha:g}" if one.level else "4 × 4"} for one in looks]
-        ui.machine(lens.growing(now.phase, now.seed), film=film, lit=lit, says=told)
+        results = [{"made": f"α = {one.alpha:g}" if one.level else "4 × 4"} for one in looks]
+        ui.machine(lens.growing(now.phase, now.seed), film=film, lit=lit, says=results)
         film.bar(captions=lens.look_captions(looks), equations=lens.look_equations(looks, now.phase))
 
 # --- Words --------------------------------------------------------------------------------------
@@ -89,13 +89,13 @@ with stage.below:
             "alone. The small pictures are made by the old way to pixels, taught until the fade ended, while "
             "the layers before it went on learning: what it shows is not what it showed then, and the halves "
             "of the grown pictures differ from it. How much is kept while the game goes, the training here "
-            f"tells. Growing at α = 0 changes a pixel by {found.same[0]:g} and D's answer by "
-            f"{found.same[1]:g}, with any weights: the mean of four equal pixels is the pixel."
+            f"tells. Growing at α = 0 changes a pixel by {fade.same[0]:g} and D's answer by "
+            f"{fade.same[1]:g}, with any weights: the mean of four equal pixels is the pixel."
         )
         ui.check(
             "To which are the pictures of this α nearer?",
             ["the grown one", "the doubled small one"],
-            lens.half_way(found, film.at),
+            lens.half_way(fade, film.at),
             f"α = {film.value:g}.",
             wrong={
                 "the grown one": "α is the share of the new layers, and so small a share leaves the old "
@@ -106,7 +106,7 @@ with stage.below:
             veils=("course", "equation"),
         )
         program = f"lens.fade(weights.load({now.model!r}), {now.seed}, {now.side}).detail[{film.at}]"
-        shows = found.detail[film.at]
+        shows = fade.detail[film.at]
     elif now.view == LEVELS:
         ui.notice(
             "Every frame is of the trained game's last weights, with the way to pixels that its level had. "

@@ -43,14 +43,14 @@ def errors(steps: Sequence[Step]) -> dict[str, Any]:
     return turning(fig, 2, x=[[s.number] for s in steps], y=[[s.error] for s in steps])
 
 
-def edits(pictures: Any, made: Any, quantity: str, values: Any) -> dict[str, Any]:
+def edits(pictures: Any, result: Any, quantity: str, values: Any) -> dict[str, Any]:
     """The difference of `pictures` as in `views`, then what is made along the edit, with what is measured of
     each."""
-    apart, made = array(pictures)[:, 2:], array(made)
+    apart, result = array(pictures)[:, 2:], array(result)
     names = [
         f"{quantity} {value:.2f}" if step == 0 else f"{value:.2f}"
         for step, value in zip(EDITS, array(values), strict=True)
     ]
-    row = np.concatenate([apart, np.broadcast_to(made, (len(apart), *made.shape))], 1)
+    row = np.concatenate([apart, np.broadcast_to(result, (len(apart), *result.shape))], 1)
     fig = sheets.labelled(list(row[0]), ["|x* − x|", *names], columns=row.shape[1])
     return turning(fig, z=sheets.frames(row, row.shape[1], sheets.label_gap(row.shape[-1])))

@@ -106,13 +106,13 @@ def searching(
     make, network, target = run(model, space), model.network, x[None, None]
     total, steps = STEPS + TUNED * tune, list[Step]()
     begin = start(model, space, x, encoder, seed)
-    for found in inversion.invert(lambda c: make(network, c), target, begin, STEPS, RATE):
-        if found.step % EVERY == 0:
-            steps.append(Step(found.step, float(found.error), found.picture[0, 0], False))
-            yield found.step / total, Search(x, list(steps), found.code, network, 0.0)
+    for result in inversion.invert(lambda c: make(network, c), target, begin, STEPS, RATE):
+        if result.step % EVERY == 0:
+            steps.append(Step(result.step, float(result.error), result.picture[0, 0], False))
+            yield result.step / total, Search(x, list(steps), result.code, network, 0.0)
     if not tune:
         return
-    code, others = found.code, draws(model, KEPT, 11).w
+    code, others = result.code, draws(model, KEPT, 11).w
     others = others[:, None].expand(-1, len(model.generator.layers), -1)
 
     def both(net: Any, given: Tensor) -> Tensor:  # the pivot in its own space, the others as styles
@@ -168,8 +168,8 @@ def direction(model: StyleGAN, space: Space, edit: str) -> Tensor:
 def edited(model: StyleGAN, space: Space, search: Search, edit: str, step: Tensor) -> tuple[Tensor, Tensor]:
     """Pictures (len(EDITS), S, S) along the `direction` of a quantity; and what is measured of each."""
     moved = torch.cat([search.code + s * step for s in EDITS])
-    made = run(model, space)(search.network, moved)
-    return made[:, 0], QUANTITIES[edit](made)
+    result = run(model, space)(search.network, moved)
+    return result[:, 0], QUANTITIES[edit](result)
 
 
 # --- Targets --------------------------------------------------------------------------------------
@@ -194,5 +194,5 @@ def targets(model: StyleGAN, painter: Any, reader: Any) -> list[tuple[str, Tenso
 
 def views(search: Search) -> Tensor:
     """Target, what is made, and how far apart they are, of every frame: (frames, 3, S, S)."""
-    made = torch.stack([s.picture for s in search.steps])
-    return torch.stack([search.x.expand_as(made), made, (made - search.x).abs()], 1)
+    result = torch.stack([s.picture for s in search.steps])
+    return torch.stack([search.x.expand_as(result), result, (result - search.x).abs()], 1)

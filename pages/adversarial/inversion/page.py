@@ -19,7 +19,7 @@ steps = search.steps
 film = ui.film_of(now, len(steps), names=[one.number for one in steps])
 step = ui.compute(lens.direction, now)
 shown = lens.views(search)
-made, values = lens.edited(ui.load(now.model), now.space, search, now.edit, step)
+result, values = lens.edited(ui.load(now.model), now.space, search, now.edit, step)
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ with stage.picture:
             figures.views(shown), key="views", share=0.7, film=film, alt="Target, and reconstruction G(w)"
         )
         ui.figure(
-            figures.edits(shown, made, now.edit, values), key="edits", share=0.3, film=film,
+            figures.edits(shown, result, now.edit, values), key="edits", share=0.3, film=film,
             alt="Difference of target and reconstruction, and the reconstruction at the end "
             f" edited from less to more {now.edit}",
         )  # fmt: skip

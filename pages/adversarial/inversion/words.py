@@ -28,18 +28,18 @@ def equations(search: lens.Search, space: lens.Space) -> list[str]:
 def notice(search: lens.Search, space: lens.Space, quantity: str, values: Tensor) -> str:
     """What holds of this search, and of the edit."""
     first, last = search.steps[0].error, search.steps[-1].error
-    said = (
+    text = (
         f"The error falls from {first:.4f} to {last:.5f}. Z has as many numbers as W, but a search there "
         "often ends in a local minimum, which depends on its start: other seeds end elsewhere. W+ has a "
         "style for each layer, six times the numbers, and reaches smaller errors, also for a picture that "
         "is no digit. "
     )
     if search.steps[-1].tuned:
-        said += (
+        text += (
             f"Pivotal tuning changes the weights of G itself, so that the error can vanish; {lens.KEPT} "
             f"other pictures, whose change is penalized, have moved by {search.moved:.5f}. "
         )
-    return said + (
+    return text + (
         f"The edit direction is a linear fit of {quantity} to the codes of {lens.FITTED:,} draws; by one "
         f"standard deviation to either side the {quantity} goes from {values[0]:.3f} to {values[-1]:.3f}."
     )

@@ -13,7 +13,7 @@ from pages.adversarial.judge.room import REAL
 
 
 def plane(
-    others: Mapping[str, Verdict], name: str, said: Sequence[Verdict], real: str = REAL
+    others: Mapping[str, Verdict], name: str, verdicts: Sequence[Verdict], real: str = REAL
 ) -> dict[str, Any]:
     """Other generators, the chosen one on its path as it is degraded more and more, and held-out digits by
     their name."""
@@ -22,7 +22,7 @@ def plane(
     path = {"color": theme.HIDDEN, "width": 2}
     for label, points, color, size in (
         ("others", rest, theme.HIDDEN, 11),
-        (name, {name: said[0]}, theme.OUTPUT, 18),
+        (name, {name: verdicts[0]}, theme.OUTPUT, 18),
         (REAL, {real: others[real]}, theme.INPUT, 15),
     ):
         fig.add_scatter(
@@ -34,13 +34,13 @@ def plane(
             hoverinfo="text", showlegend=False,
         )  # fmt: skip
     fig.add_scatter(
-        x=[v.recall for v in said], y=[v.precision for v in said], mode="lines", line=path,
+        x=[v.recall for v in verdicts], y=[v.precision for v in verdicts], mode="lines", line=path,
         showlegend=False, hoverinfo="skip",
     )  # fmt: skip
     fig.update_xaxes(title="recall", range=[-0.03, 1.03], nticks=4)
     fig.update_yaxes(title="precision", range=[-0.03, 1.03], nticks=4)
-    x, y = [[v.recall] for v in said], [[v.precision] for v in said]
-    return turning(fig, 1, x=x, y=y, hovertext=[[told(name, v)] for v in said])
+    x, y = [[v.recall] for v in verdicts], [[v.precision] for v in verdicts]
+    return turning(fig, 1, x=x, y=y, hovertext=[[told(name, v)] for v in verdicts])
 
 
 def told(name: str, verdict: Verdict) -> str:
@@ -48,9 +48,9 @@ def told(name: str, verdict: Verdict) -> str:
     return f"{name}: FD {verdict.frechet:.2f}, IS {verdict.score:.2f}"
 
 
-def classes(said: Sequence[Verdict]) -> dict[str, Any]:
+def classes(verdicts: Sequence[Verdict]) -> dict[str, Any]:
     """Share of each class in what is left, by the network."""
-    shares = [array(v.classes) for v in said]
+    shares = [array(v.classes) for v in verdicts]
     fig = basic.bars([str(c) for c in range(10)], shares[0], xlabel="predicted class", ylabel="share")
     fig.update_traces(hovertext=None, hoverinfo=None, hovertemplate="%{x}: %{y:.4~g}<extra></extra>")
     fig.update_yaxes(range=[0, 0.4], nticks=3)

@@ -84,10 +84,10 @@ def judging(
     Args:
         said_of: name -> its verdicts by k = 1 … MOST.
     """
-    said: dict[str, Verdict] = {}
+    texts: dict[str, Verdict] = {}
     for done, name in enumerate(names, 1):
-        said = said | {name: said_of(name)[k - 1]}
-        yield done / len(names), said
+        texts = texts | {name: said_of(name)[k - 1]}
+        yield done / len(names), texts
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,15 @@ class Story:
 def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed: int) -> Story:
     """What is seen and said as more and more is spoiled."""
     whole = with_junk(pictures, change, seed)
-    seen = pool(network, given, whole)
-    labels = seen.probabilities[: len(pictures)].argmax(1)
+    result = pool(network, given, whole)
+    labels = result.probabilities[: len(pictures)].argmax(1)
     rows = [spoiled(labels, change, share, seed) for share in SHARES]
     if change == NOTHING:
-        said = [evaluate_all(seen, rows[0])] * len(SHARES)
+        texts = [evaluate_all(result, rows[0])] * len(SHARES)
     else:
-        said = [evaluate_all(seen, some) for some in rows]
+        texts = [evaluate_all(result, some) for some in rows]
     sheets = [whole[some[torch.arange(SHEET) % len(some)]] for some in rows]
-    return Story(sheets, [list(by_share) for by_share in zip(*said, strict=True)])
+    return Story(sheets, [list(by_share) for by_share in zip(*texts, strict=True)])
 
 
 # --- Drawn ----------------------------------------------------------------------------------------

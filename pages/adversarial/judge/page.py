@@ -26,8 +26,8 @@ with stage.picture:
     quick = not ui.compute(generated.slow, now)
     drawn = ui.compute(lens.drawing, now, says=says, label="Draw", quick=quick)
 k = now.k - 1
-told, plain = (lens.told(drawn, change, now.seed) for change in (now.change, NOTHING))
-floor, said = as_drawn(real)[k], told.said[k]
+result, plain = (lens.told(drawn, change, now.seed) for change in (now.change, NOTHING))
+floor, text = as_drawn(real)[k], result.said[k]
 everyone = {real: floor, now.model: plain.said[k][0]}
 if now.all:
     names = (real, *(SHELF_MNIST if large else SHELF))
@@ -37,25 +37,25 @@ if now.all:
             of=(names, now.k, now.seed), at_once=True,
         ) or {}  # fmt: skip
 film = ui.film_of(now, len(SHARES))
-one = said[film.at]
+one = text[film.at]
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        ui.figure(sheets.film(told.sheets, 6), key="sheet", share=1.0, film=film,
+        ui.figure(sheets.film(result.sheets, 6), key="sheet", share=1.0, film=film,
                   alt="Thirty samples of the generator")  # fmt: skip
     with right:
-        ui.figure(figures.plane(everyone, now.model, said, real), key="plane", share=0.62, film=film,
+        ui.figure(figures.plane(everyone, now.model, text, real), key="plane", share=0.62, film=film,
                   alt="Precision against recall of the generators")  # fmt: skip
-        ui.figure(figures.classes(said), key="classes", share=0.38, film=film,
+        ui.figure(figures.classes(text), key="classes", share=0.38, film=film,
                   alt="Share of each class among the samples")  # fmt: skip
 with stage.foot:
     if sample := ui.compute(sample_of, now):
-        parts = [{sample: f"recall {v.recall:.2f}"} for v in said]
+        parts = [{sample: f"recall {v.recall:.2f}"} for v in text]
         ui.machine(now.model, film=film, lit=[sample] * film.count, says=parts)
-    film.bar(captions=words.captions(said, now.change, floor), equations=words.equations(said, floor))
+    film.bar(captions=words.captions(text, now.change, floor), equations=words.equations(text, floor))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -84,9 +84,9 @@ with stage.below:
     ui.check(
         "Which has fallen further?" if spoiled else "Which of the two is lower here?",
         words.OPTIONS if spoiled else words.LOWER,
-        words.fallen(said[0], one) if spoiled else words.lower(one),
+        words.fallen(text[0], one) if spoiled else words.lower(one),
         f"Precision is {one.precision:.3f}, recall {one.recall:.3f}; at share 0 they are "
-        f"{said[0].precision:.3f} and {said[0].recall:.3f}.",
+        f"{text[0].precision:.3f} and {text[0].recall:.3f}.",
         wrong={
             "precision": "Precision asks whether samples lie among real digits: missing variety does not "
             "lower it.",

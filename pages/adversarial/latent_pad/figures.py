@@ -12,16 +12,16 @@ from pages.adversarial.latent_pad.lens import Cut
 from pages.adversarial.latent_pad.room import TAUS
 
 
-def sheet(seen: Sequence[Cut]) -> dict[str, Any]:
+def sheet(cuts: Sequence[Cut]) -> dict[str, Any]:
     """The pictures at each τ."""
-    return sheets.film([c.pictures for c in seen], 8)
+    return sheets.film([c.pictures for c in cuts], 8)
 
 
-def curves(seen: Sequence[Cut], floor: Verdict) -> dict[str, Any]:
+def curves(cuts: Sequence[Cut], floor: Verdict) -> dict[str, Any]:
     """Both numbers at each τ, evenly spaced, and their points at that of each frame."""
-    places = list(range(len(seen)))
+    places = list(range(len(cuts)))
     colors = {"precision": theme.OUTPUT, "recall": theme.INPUT}
-    y = {name: [getattr(c.verdict, name) for c in seen] for name in colors}
+    y = {name: [getattr(c.verdict, name) for c in cuts] for name in colors}
     fig = go.Figure()
     for name, color in colors.items():
         fig.add_scatter(

@@ -154,24 +154,24 @@ def floor(network: Any) -> verdicts.Verdict:
 
 def cuts(judged: Any, network: Any, seed: int) -> Iterator[tuple[float, list[Cut]]]:
     """At each of TAUS: the share done, and all so far."""
-    known, seen = verdicts.known(network, verdicts.digits("train")), list[Cut]()
+    known, results = verdicts.known(network, verdicts.digits("train")), list[Cut]()
     for tau in TAUS:
-        seen = [*seen, cut(judged, network, known, tau, seed)]
-        yield len(seen) / len(TAUS), seen
+        results = [*results, cut(judged, network, known, tau, seed)]
+        yield len(results) / len(TAUS), results
 
 
-def cut_captions(seen: Sequence[Cut], k: int) -> list[str]:
+def cut_captions(result: Sequence[Cut], k: int) -> list[str]:
     """A sentence for every τ."""
-    said = []
-    for c in seen:
+    texts = []
+    for c in result:
         power = truncation.log10_acceptance(c.tau, k)
         whole = f"{10**power:.2g}" if power > -4 else f"10^{power:.1f}"
-        said.append(
+        texts.append(
             f"τ = {c.tau:g}: precision {c.verdict.precision:.2f}, recall {c.verdict.recall:.2f}. {c.drawn:,} "
             f"numbers were drawn to keep {verdicts.DRAWN * k:,}; of {MOST:,} whole vectors {c.vectors} lay "
             f"within τ (expected share: {whole})."
         )
-    return said
+    return texts
 
 
 def cut_equations(k: int) -> list[str]:
@@ -185,8 +185,8 @@ def cut_equations(k: int) -> list[str]:
     ]
 
 
-def move(seen: Sequence[Cut], at: int) -> str:
+def move(result: Sequence[Cut], at: int) -> str:
     """Which of MOVES precision does at the next smaller τ (at the smallest: from the next larger one)."""
-    now, then = (seen[at], seen[at - 1]) if at else (seen[1], seen[0])
+    now, then = (result[at], result[at - 1]) if at else (result[1], result[0])
     gap = then.verdict.precision - now.verdict.precision
     return MOVES[2] if abs(gap) <= 0.02 else MOVES[0] if gap > 0 else MOVES[1]

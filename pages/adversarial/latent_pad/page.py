@@ -57,25 +57,25 @@ if now.view != TRUNCATION:
 else:
     floor = ui.compute(lens.floor, now)
 
-    def draw(seen: list[lens.Cut], film: ui.Film | None = None) -> None:
+    def draw(result: list[lens.Cut], film: ui.Film | None = None) -> None:
         """The pictures where the film stands, and the metrics of all."""
         left, right = ui.columns([2, 1])
         with left:
-            ui.figure(figures.sheet(seen), key="sheet", share=1.0, film=film,
+            ui.figure(figures.sheet(result), key="sheet", share=1.0, film=film,
                       alt="Forty samples of z truncated at τ")  # fmt: skip
         with right:
-            ui.figure(figures.curves(seen, floor), key="curves", share=1.0, film=film,
+            ui.figure(figures.curves(result, floor), key="curves", share=1.0, film=film,
                       alt="Precision and recall against τ; dotted lines: of held-out digits")  # fmt: skip
 
     with stage.picture:
         says = "Precision and recall at every τ, when all are measured."
-        seen = ui.compute(lens.cuts, now, says=says, label="Truncate", show=draw)
-        film = ui.film_of(now, len(seen))
-        draw(seen, film)
-    cut, k = seen[film.at], ui.load(now.judged).latent_dim
+        cuts = ui.compute(lens.cuts, now, says=says, label="Truncate", show=draw)
+        film = ui.film_of(now, len(cuts))
+        draw(cuts, film)
+    cut, k = cuts[film.at], ui.load(now.judged).latent_dim
     with stage.foot:
-        ui.machine(now.judged, film=film, lit=[lens.NOISE] * len(seen), says=lens.said_of_z("τ", TAUS))
-        film.bar(captions=lens.cut_captions(seen, k), equations=lens.cut_equations(k))
+        ui.machine(now.judged, film=film, lit=[lens.NOISE] * len(cuts), says=lens.said_of_z("τ", TAUS))
+        film.bar(captions=lens.cut_captions(cuts, k), equations=lens.cut_equations(k))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ with stage.below:
             if film.at
             else "What did precision do from the τ above to this one?",
             lens.MOVES,
-            lens.move(seen, film.at),
+            lens.move(cuts, film.at),
             f"It is {cut.verdict.precision:.3f} here.",
             wrong=(
                 "A smaller τ trades variety for quality only as long as it removes worse samples.",

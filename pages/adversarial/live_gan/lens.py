@@ -110,22 +110,22 @@ class GameRecipe:
         """made, surface (a byte a place), arrows, w1, modes, quality as of the bench's `Look`; losses (2,) of
         D and G on new points; js, of the histograms. NaN where the game has run away."""
         x = split(self.law, 3)
-        made = model.generator(model.noise(DRAWN, torch.Generator().manual_seed(self.seed)))
-        real, fake = model.discriminate(x), model.discriminate(made[: len(x)])
+        result = model.generator(model.noise(DRAWN, torch.Generator().manual_seed(self.seed)))
+        real, fake = model.discriminate(x), model.discriminate(result[: len(x)])
         losses = torch.stack([model.gan_loss.discriminator(real, fake), model.gan_loss.generator(fake, real)])
-        if not (made.isfinite().all() and losses.isfinite().all()):
+        if not (result.isfinite().all() and losses.isfinite().all()):
             return ruined()
         with torch.enable_grad():  # the arrows are a slope
-            seen = plane_games.look(model, x, self.law.name, 0)
+            results = plane_games.look(model, x, self.law.name, 0)
         return {
-            "made": seen.made.numpy(),
-            "surface": (255 * seen.surface).round().to(torch.uint8).numpy(),
-            "arrows": seen.arrows.numpy(),
-            "w1": np.array(seen.w1, np.float32),
-            "modes": np.array(math.nan if seen.modes is None else seen.modes, np.float32),
-            "quality": np.array(math.nan if seen.quality is None else seen.quality, np.float32),
+            "made": results.made.numpy(),
+            "surface": (255 * results.surface).round().to(torch.uint8).numpy(),
+            "arrows": results.arrows.numpy(),
+            "w1": np.array(results.w1, np.float32),
+            "modes": np.array(math.nan if results.modes is None else results.modes, np.float32),
+            "quality": np.array(math.nan if results.quality is None else results.quality, np.float32),
             "losses": losses.numpy(),
-            "js": jensen_shannon(shares(self.law), histogram(made)).float().numpy(),
+            "js": jensen_shannon(shares(self.law), histogram(result)).float().numpy(),
         }
 
     @property

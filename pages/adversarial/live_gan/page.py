@@ -58,14 +58,14 @@ with stage.picture:
 shown = live.run.frames()
 at = min(live.film.at, len(shown) - 1)
 frame = shown[at]
-found, known = lens.told(shown)[at], float(frame["js"])
+result, known = lens.told(shown)[at], float(frame["js"])
 with stage.below:
     ui.notice(
         "D is drawn as σ(f), where a loss has no probability with f brought to mean 0 and deviation 2; an "
         "arrow is where G's loss falls. Losses are those on 5,000 new points and as many made ones. The "
         f"Jensen–Shannon divergence counts points in cells {lens.SIDE:g} wide: it is at most the true one, "
         "but for the scatter of 10,000 made points. "
-        + (f"What D has found of it, {found:.3f}, is less the worse D is. " if tells else "")
+        + (f"What D has found of it, {result:.3f}, is less the worse D is. " if tells else "")
         + f"Step D and Step G train one player alone for {recipe.stride} rounds. "
         "A setting that is changed in a pause counts from the frame that you look at. "
         + (
@@ -79,8 +79,8 @@ with stage.below:
         ui.check(
             "At the frame shown: has D found more than half of the histograms' divergence?",
             ["yes", "no"],
-            "yes" if found > known / 2 else "no",
-            f"It has found {found:.3f} of {known:.3f} nats.",
+            "yes" if result > known / 2 else "no",
+            f"It has found {result:.3f} of {known:.3f} nats.",
             wrong={
                 "yes": "D lags behind: log 2 − L_D / 2 tells what this D has found, not what there is.",
                 "no": "A D that has learned long enough comes near the best one, which finds all of it.",

@@ -24,29 +24,29 @@ def moving(knobs: Sequence[Mapping[str, float]]) -> list[list[str]]:
 
 def numbers(frames: Sequence[rewind.Frame], law: str) -> list[dict[str, str]]:
     """What the machine shows of each frame: both losses, and modes that are reached, or W₁."""
-    found = []
+    results = []
     for frame in frames:
         modes, _ = lens.counts(frame)
         w1 = spelled(float(frame["w1"]))
-        made = f"W₁ = {w1}" if modes is None else f"{modes} of {modes_of(law)} modes"
+        result = f"W₁ = {w1}" if modes is None else f"{modes} of {modes_of(law)} modes"
         d, g = (f"L = {loss:.2f}" for loss in frame["losses"].tolist())
-        found.append({"made": made, "D": d, "G": g})
-    return found
+        results.append({"made": result, "D": d, "G": g})
+    return results
 
 
 def captions(frames: Sequence[rewind.Frame], knobs: Sequence[Mapping[str, float]], stride: int) -> list[str]:
     """What each frame says."""
-    said = []
+    texts = []
     for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
         w1, (modes, quality) = float(frame["w1"]), lens.counts(frame)
         if math.isnan(w1):
-            said.append(f"Round {number * stride:,}: the game has run away; wind back, turn the rates down.")
+            texts.append(f"Round {number * stride:,}: the game has run away; wind back, turn the rates down.")
             continue
-        said.append(
+        texts.append(
             f"Round {number * stride:,}, {moved(turned)}: W₁ {spelled(w1)}"
             + ("." if modes is None else f", modes reached {modes}, {quality:.0%} near one.")
         )
-    return said
+    return texts
 
 
 def spelled(value: float) -> str:
@@ -56,12 +56,12 @@ def spelled(value: float) -> str:
 
 def equations(frames: Sequence[rewind.Frame], tells: bool) -> list[str]:
     """What D's loss tells of the distance at each frame, LaTeX."""
-    said = []
-    for frame, found in zip(frames, lens.told(frames), strict=True):
+    texts = []
+    for frame, result in zip(frames, lens.told(frames), strict=True):
         d, g = (spelled(float(loss)) for loss in frame["losses"])
-        tells_of = rf"\log\,2 - \tfrac12 L_D = {spelled(found)} \;\le\; D_{{JS}}"
-        said.append(
+        tells_of = rf"\log\,2 - \tfrac12 L_D = {spelled(result)} \;\le\; D_{{JS}}"
+        texts.append(
             (tells_of if tells else rf"L_D = {d},\quad L_G = {g}")
             + rf",\qquad \text{{of histograms }} D_{{JS}} = {spelled(float(frame['js']))} \;\le\; \log\,2"
         )
-    return said
+    return texts

@@ -149,15 +149,15 @@ def train(pair: Pair, x: Tensor, hidden: int, rate: float, seed: int) -> Tensor:
         lambda: Discriminator(1, [hidden, hidden], pack=1, minibatch_std=False, energy=False), seed
     )
     optimizer = torch.optim.Adam(discriminator.parameters(), lr=rate, fused=True)
-    theta, seen = list(discriminator.parameters()), []
+    theta, result = list(discriminator.parameters()), []
     for step in range(FRAMES[-1] + 1):
         if step in FRAMES:
             with torch.no_grad():
-                seen.append(discriminator(x.float()[:, None]).double())
+                result.append(discriminator(x.float()[:, None]).double())
         for parameter, slope in zip(theta, gradients(theta, places, p, q), strict=True):
             parameter.grad = slope
         optimizer.step()
-    return torch.stack(seen)
+    return torch.stack(result)
 
 
 @torch.no_grad()
@@ -177,14 +177,16 @@ def gradients(theta: Sequence[Tensor], x: Tensor, p: Tensor, q: Tensor) -> list[
     return [of_1.T @ x, of_1.sum(0), of_2.T @ h1, of_2.sum(0), of_f.T @ h2, of_f.sum(0)]
 
 
-def counted(real: Tensor, made: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+def counted(real: Tensor, result: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The middles of the cells that have examples (C, 1), and the shares of both laws in each, (C,).
 
     The loss of thousands of examples is then that of a few hundred cells, each with its shares.
     """
-    cells = (torch.cat([real, made])[:, 0] / WIDTH).round().long()
+    cells = (torch.cat([real, result])[:, 0] / WIDTH).round().long()
     taken, cell = cells.unique(return_inverse=True)
-    shares = [part.bincount(minlength=len(taken)) / len(part) for part in cell.split([len(real), len(made)])]
+    shares = [
+        part.bincount(minlength=len(taken)) / len(part) for part in cell.split([len(real), len(result)])
+    ]
     return taken[:, None] * WIDTH, *shares
 
 
@@ -218,22 +220,22 @@ def slopes(pair: Pair) -> Slopes:
 # --- Words ----------------------------------------------------------------------------------------
 
 
-def captions(told: Story) -> list[str]:
+def captions(result: Story) -> list[str]:
     """How far the trained D is from the best one."""
     return [
-        f"After {step} steps |D − D*| is {told.distance(i):.3f} on average, and the loss is "
-        f"{told.values[i] - told.least:.3f} above its minimum."
+        f"After {step} steps |D − D*| is {result.distance(i):.3f} on average, and the loss is "
+        f"{result.values[i] - result.least:.3f} above its minimum."
         for i, step in enumerate(FRAMES)
     ]
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """L[D] against its least, LaTeX."""
     least = (
         r"2\log 2-2D_{\mathrm{JS}}="
-        rf"{2 * math.log(2):.4f}-2\,({told.quality:.4f}+{told.coverage:.4f})={told.least:.4f}"
+        rf"{2 * math.log(2):.4f}-2\,({result.quality:.4f}+{result.coverage:.4f})={result.least:.4f}"
     )
-    return [rf"L[D]={v:.4f}\ \ge\ {least}" for v in told.values]
+    return [rf"L[D]={v:.4f}\ \ge\ {least}" for v in result.values]
 
 
 def option(js: float) -> str:

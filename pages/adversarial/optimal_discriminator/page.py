@@ -8,7 +8,7 @@ from pages.adversarial.optimal_discriminator.room import ROOM, SLOPES
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-told = ui.compute(lens.learned, now)
+result = ui.compute(lens.learned, now)
 film = ui.film_of(now, len(lens.FRAMES), names=lens.FRAMES)
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -16,15 +16,15 @@ film = ui.film_of(now, len(lens.FRAMES), names=lens.FRAMES)
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.laws(told), alt="Densities of the data and of the generator", key="laws",
-                  share=0.5, data={"x": told.x, "p": told.p, "q": told.q})  # fmt: skip
+        ui.figure(figures.laws(result), alt="Densities of the data and of the generator", key="laws",
+                  share=0.5, data={"x": result.x, "p": result.p, "q": result.q})  # fmt: skip
         ui.figure(
-            figures.discriminator(told), key="discriminator", share=0.5, film=film,
+            figures.discriminator(result), key="discriminator", share=0.5, film=film,
             alt="Output of the trained discriminator D at every x, and of the optimal one, D*",
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.losses(told), key="losses", share=0.5, film=film,
+            figures.losses(result), key="losses", share=0.5, film=film,
             alt="The discriminator's loss over its training steps, with its minimum",
         )  # fmt: skip
         if now.show == SLOPES:
@@ -32,12 +32,12 @@ with stage.picture:
             alt = "Gradients of the generator's loss with respect to its mode's weight and to its samples"
         else:
             fig, alt = (
-                figures.parts(told),
+                figures.parts(result),
                 "Quality and coverage, the two parts of the Jensen–Shannon divergence",
             )
         ui.figure(fig, alt=alt, key=now.show, share=0.5)
 with stage.foot:
-    film.bar(captions=lens.captions(told), equations=lens.equations(told))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -51,8 +51,8 @@ with stage.below:
     ui.check(
         "How large is the Jensen–Shannon divergence of these two distributions?",
         lens.OPTIONS,
-        lens.option(told.js),
-        f"{told.js:.4f} nats, of at most log 2 = 0.6931.",
+        lens.option(result.js),
+        f"{result.js:.4f} nats, of at most log 2 = 0.6931.",
         wrong=(
             "JS is near 0 only if both distributions are nearly equal, where D* is ½ everywhere.",
             "JS is large if D* is near 0 or 1 and small if it is near ½: here one of the two prevails.",
@@ -67,7 +67,7 @@ with stage.below:
         told = lens.learned{(now.laws, now.d, now.w, now.hidden, now.lr, now.seed)}
         result = [told.values[-1], told.least, told.quality, told.coverage]
         """,
-        shows=[told.values[-1], told.least, told.quality, told.coverage],
+        shows=[result.values[-1], result.least, result.quality, result.coverage],
     )
     ui.source(
         divergences.optimal_discriminator,

@@ -92,16 +92,16 @@ def measuring(
     def verdict(pictures: Tensor) -> Verdict:
         return verdicts.evaluate(network, known, pictures, 3)
 
-    floor, found = verdict(verdicts.drawn_by(verdicts.REAL, 0)), list[Measured]()
+    floor, results = verdict(verdicts.drawn_by(verdicts.REAL, 0)), list[Measured]()
     for name, model in models.items():
         pictures = verdicts.drawn_by(name, 0)
-        found = [*found, measure(model, verdict(pictures), pictures)]
-        yield len(found) / len(models), (floor, found)
+        results = [*results, measure(model, verdict(pictures), pictures)]
+        yield len(results) / len(models), (floor, results)
 
 
 def shown(measured: Sequence[Measured]) -> Tensor:
     """Samples of every family, (F, SHOWN, H, W); of those not yet measured nothing."""
-    pictures = torch.stack([found.samples for found in measured])
+    pictures = torch.stack([result.samples for result in measured])
     missing = pictures.new_full((len(MODELS) - len(measured), *pictures.shape[1:]), torch.nan)
     return torch.cat([pictures, missing])
 
@@ -141,65 +141,65 @@ def jump(model: Any) -> float | None:
     return float((steps.amax(1) / steps.mean(1).clamp(min=1e-12)).mean())
 
 
-def held(found: Measured, gan: Measured, floor: Floor) -> list[bool | None]:
+def held(result: Measured, gan: Measured, floor: Floor) -> list[bool | None]:
     """Whether each of CRITERIA holds; None where nothing was measured."""
     return [
-        found.work <= FAST * gan.work,
-        found.precision >= ENOUGH * floor.precision,
-        found.recall >= ENOUGH * floor.recall,
-        False if found.jump is None else found.jump <= SMOOTH,
+        result.work <= FAST * gan.work,
+        result.precision >= ENOUGH * floor.precision,
+        result.recall >= ENOUGH * floor.recall,
+        False if result.jump is None else result.jump <= SMOOTH,
         None,
-        found.likelihood in ("exact", "by ODE"),
+        result.likelihood in ("exact", "by ODE"),
     ]
 
 
-def times(found: Measured, gan: Measured) -> str:
+def times(result: Measured, gan: Measured) -> str:
     """The work beside the GAN's."""
-    share = found.work / gan.work
+    share = result.work / gan.work
     return f"{share:,.0f}" if share >= 10 else f"{share:.2g}"
 
 
-def numbers(found: Measured, gan: Measured) -> list[str]:
+def numbers(result: Measured, gan: Measured) -> list[str]:
     """What stands in each cell of a row."""
     return [
-        f"{times(found, gan)}×", f"{found.precision:.2f}", f"{found.recall:.2f}",
-        "no code" if found.jump is None else f"{found.jump:.2f}", "–", found.likelihood,
+        f"{times(result, gan)}×", f"{result.precision:.2f}", f"{result.recall:.2f}",
+        "no code" if result.jump is None else f"{result.jump:.2f}", "–", result.likelihood,
     ]  # fmt: skip
 
 
-def agreement(said: str, holds: Sequence[bool | None]) -> list[int]:
+def agreement(text: str, holds: Sequence[bool | None]) -> list[int]:
     """Of each cell: 0 the text says nothing or nothing was measured, 1 both agree, 2 they do not."""
     return [
         0 if word not in "yn" or fact is None else 1 if (word == "y") == fact else 2
-        for word, fact in zip(said, holds, strict=True)
+        for word, fact in zip(text, holds, strict=True)
     ]
 
 
 def cells(measured: Sequence[Measured], floor: Floor) -> tuple[list[list[str]], list[list[int]]]:
     """The words of the table and the `agreement` of each of its cells; of rows not yet measured dots."""
     words, agree = [["…"] * len(CRITERIA) for _ in MODELS], [[0] * len(CRITERIA) for _ in MODELS]
-    for row, (said, found) in enumerate(zip(TEXT.values(), measured, strict=False)):
-        words[row] = numbers(found, measured[0])
-        agree[row] = agreement(said, held(found, measured[0], floor))
+    for row, (text, result) in enumerate(zip(TEXT.values(), measured, strict=False)):
+        words[row] = numbers(result, measured[0])
+        agree[row] = agreement(text, held(result, measured[0], floor))
     return words, agree
 
 
-def sentence(row: str, column: int, found: Measured, gan: Measured, floor: Floor) -> str:
+def sentence(row: str, column: int, result: Measured, gan: Measured, floor: Floor) -> str:
     """What was measured in a cell, and what the text says."""
     rules = (
-        f"One sample takes {found.work / 1e6:.3g} million multiplications and additions, "
-        f"{times(found, gan)} times the GAN's; at most {FAST:g} times is fast.",
-        f"Precision {found.precision:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
+        f"One sample takes {result.work / 1e6:.3g} million multiplications and additions, "
+        f"{times(result, gan)} times the GAN's; at most {FAST:g} times is fast.",
+        f"Precision {result.precision:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
         f"{ENOUGH * floor.precision:.3f}.",
-        f"Recall {found.recall:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
+        f"Recall {result.recall:.3f}; enough is {ENOUGH:g} times that of held-out digits, "
         f"{ENOUGH * floor.recall:.3f}.",
-        "There is no latent space to interpolate in." if found.jump is None else
-        f"Between two codes the longest of {STEPS} steps is {found.jump:.2f} times the mean; up to "
+        "There is no latent space to interpolate in." if result.jump is None else
+        f"Between two codes the longest of {STEPS} steps is {result.jump:.2f} times the mean; up to "
         f"{SMOOTH:g} is smooth.",
         "These digits have no known factors of variation: see the page of models of rendered pictures.",
         {"exact": "The model gives log p(x) itself.", "bound": "The model gives a bound on log p(x).",
          "by ODE": "Its chain gives a bound; the ODE of the same network gives log p(x) itself.",
-         "none": "The model gives no density at all."}[found.likelihood],
+         "none": "The model gives no density at all."}[result.likelihood],
     )  # fmt: skip
     text = {"y": "The textbook says yes.", "n": "The textbook says no.", "?": "The textbook leaves it open."}
     verdict = text.get(TEXT[row][column], "The textbook has no verdict.")

@@ -16,13 +16,13 @@ row, column = ROWS.index(now.family), CRITERIA.index(now.criterion)
 # --- Picture ------------------------------------------------------------------------------------
 
 
-def draw(found) -> None:
+def draw(result) -> None:
     """The table, as far as it is measured."""
-    words, agree = lens.cells(found[1], found[0])
+    words, agree = lens.cells(result[1], result[0])
     left, right = ui.columns([1, 2])
     with left:
         ui.figure(
-            figures.samples(lens.shown(found[1])),
+            figures.samples(lens.shown(result[1])),
             key="samples",
             share=1.0,
             alt=f"Samples of {', '.join(now.models.values())}, one row a model",
@@ -86,14 +86,14 @@ with stage.below:
         network = weights.load(verdicts.NETWORK)
         drawn = verdicts.drawn_by(name, 0)
         verdict = verdicts.evaluate(network, verdicts.digits("train"), drawn, 3)
-        found = lens.measure(weights.load(name), verdict, drawn)
-        result = [found.work, found.precision, found.recall]
+        measurement = lens.measure(weights.load(name), verdict, drawn)
+        result = [measurement.work, measurement.precision, measurement.recall]
         """
     kept = f"""
         from pages.adversarial.property_table import large
 
-        found = large.table()[1][{row}]
-        result = [found.work, found.precision, found.recall]
+        table = large.table()[1][{row}]
+        result = [table.work, table.precision, table.recall]
         """
     ui.program(
         kept if now.digits == MNIST else small,

@@ -25,35 +25,35 @@ def mixing(seen: Any) -> dict[str, Any]:
     return turning(fig, z=z)
 
 
-def shares(said: Sequence[tuple[float, float]]) -> dict[str, Any]:
+def shares(text: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """What row and column explain at each crossing."""
-    return pairs(said, ("row", "column"), "layers with the row's style", "share of variance")
+    return pairs(text, ("row", "column"), "layers with the row's style", "share of variance")
 
 
-def against(said: Sequence[tuple[float, float]]) -> dict[str, Any]:
+def against(text: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """How sure the reader is, and how far pictures spread as a share of its value at ψ = 1."""
     names = ("certainty", "spread")
     return pairs(
-        said, names, "ψ", "certainty of the classifier; spread / spread at 1", [f"{c:g}" for c in CUTS]
+        text, names, "ψ", "certainty of the classifier; spread / spread at 1", [f"{c:g}" for c in CUTS]
     )
 
 
 def pairs(
-    said: Sequence[tuple[float, float]],
+    text: Sequence[tuple[float, float]],
     names: tuple[str, str],
     xlabel: str,
     ylabel: str,
     ticks: Sequence[str] | None = None,
 ) -> dict[str, Any]:
     """Two numbers at each place, and their points at that of each frame."""
-    places, y = range(len(said)), np.array(said)
+    places, y = range(len(text)), np.array(text)
     fig = go.Figure()
     for i, (name, color) in enumerate(zip(names, COLORS, strict=True)):
         fig.add_scatter(
             x=list(places), y=y[:, i], name=name, mode="lines+markers", line={"color": color, "width": 3},
             marker={"size": 7}, showlegend=False,
         )  # fmt: skip
-    last = len(said) - 1
+    last = len(text) - 1
     label = {"showarrow": False, "yshift": 10}
     for i, (name, color) in enumerate(zip(names, COLORS, strict=True)):
         where = last - 1 if y[last - 1, i] > y[1, i] or y[1, i] > 0.9 else 1  # where it is free of the other
@@ -68,7 +68,7 @@ def pairs(
     for color in COLORS:
         ring = {"size": 15, "color": color, "line": {"width": 2, "color": theme.text()}}
         fig.add_scatter(mode="markers", showlegend=False, hoverinfo="skip", marker=ring)
-    fig.update_xaxes(title=xlabel, tickvals=list(places), ticktext=ticks, range=[-0.3, len(said) - 0.7])
+    fig.update_xaxes(title=xlabel, tickvals=list(places), ticktext=ticks, range=[-0.3, len(text) - 0.7])
     fig.update_yaxes(title=ylabel, range=[-0.06, 1.06], tickvals=[0.2, 0.4, 0.6, 0.8, 1])
     at = [[place] for place in places]
     return turning(turning(fig, 2, x=at, y=y[:, :1]), 3, x=at, y=y[:, 1:])

@@ -50,8 +50,8 @@ def crossed(model: StyleGAN, first: Tensor, second: Tensor, crossing: int) -> Te
             h = h.repeat_interleave(len(second), 0)
         w = first[:, at] if at < crossing else second[:, at].repeat(len(first), 1)
         h = layer(h, w, h.new_zeros(1))
-    made = model.postprocess(network.colour(h).tanh())[:, 0].unflatten(0, (len(first), -1))
-    return made.expand(-1, len(second), -1, -1)
+    result = model.postprocess(network.colour(h).tanh())[:, 0].unflatten(0, (len(first), -1))
+    return result.expand(-1, len(second), -1, -1)
 
 
 def shares(pictures: Tensor) -> tuple[float, float]:
@@ -66,14 +66,14 @@ def mixing(model: StyleGAN, seed: int) -> Tensor:
     """Sheets (F, ROWS + 1, COLUMNS + 1, S, S), one a crossing, with both sources on the edges."""
     first, second = styles(model, ROWS, seed), styles(model, COLUMNS, seed + 1000)
     side = model.event_shape[-1]
-    seen = []
+    results = []
     with torch.no_grad():
         left, top = model.pictures(first)[:, 0], model.pictures(second)[:, 0]
     for crossing in range(count(model) + 1):
         sheet = torch.zeros(ROWS + 1, COLUMNS + 1, side, side)
         sheet[1:, 0], sheet[0, 1:], sheet[1:, 1:] = left, top, crossed(model, first, second, crossing)
-        seen.append(sheet)
-    return torch.stack(seen)
+        results.append(sheet)
+    return torch.stack(results)
 
 
 def explained(model: StyleGAN, seed: int) -> list[tuple[float, float]]:
@@ -87,31 +87,31 @@ def mixed_layers(crossings: int) -> list[dict[str, str]]:
     return [{"G": f"{c} row, {crossings - 1 - c} column"} for c in range(crossings)]
 
 
-def mixing_captions(said: Sequence[tuple[float, float]]) -> list[str]:
+def mixing_captions(text: Sequence[tuple[float, float]]) -> list[str]:
     """A sentence for every crossing."""
-    last = len(said) - 1
+    last = len(text) - 1
     whose = ["All layers have the column's style"]
     whose += [f"Layers 1 to {c} have the row's style, the others the column's" for c in range(1, last)]
     whose += ["All layers have the row's style"]
     return [
         f"{who}: the row alone explains {row:.0%} of the variance, the column alone {column:.0%}."
-        for who, (row, column) in zip(whose, said, strict=True)
+        for who, (row, column) in zip(whose, text, strict=True)
     ]
 
 
-def mixing_equations(said: Sequence[tuple[float, float]]) -> list[str]:
+def mixing_equations(text: Sequence[tuple[float, float]]) -> list[str]:
     """The shares of row and column, and what only both together explain, LaTeX."""
     return [
         rf"\frac{{\mathrm{{Var}}_r\,\overline x_r}}{{\mathrm{{Var}}\,x}}={row:.3f},\qquad "
         rf"\frac{{\mathrm{{Var}}_c\,\overline x_c}}{{\mathrm{{Var}}\,x}}={column:.3f},\qquad "
         rf"1-{row:.3f}-{column:.3f}={max(0.0, 1 - row - column):.3f}"
-        for row, column in said
+        for row, column in text
     ]
 
 
-def decides(said: tuple[float, float]) -> str:
+def decides(text: tuple[float, float]) -> str:
     """Which of OPTIONS explains more than half of the variance."""
-    return OPTIONS[0] if said[0] > 0.5 else OPTIONS[1] if said[1] > 0.5 else OPTIONS[2]
+    return OPTIONS[0] if text[0] > 0.5 else OPTIONS[1] if text[1] > 0.5 else OPTIONS[2]
 
 
 # --- Noise ----------------------------------------------------------------------------------------

@@ -15,34 +15,34 @@ of_style, paths = ui.compute(lens.by_style, now), ui.compute(lens.path_lengths, 
 # --- Mixing -------------------------------------------------------------------------------------
 
 if now.show == MIXING:
-    seen, said = ui.compute(lens.mixing, now), ui.compute(lens.explained, now)
-    film = ui.film_of(now, len(seen), values=range(len(seen)))
+    noises, text = ui.compute(lens.mixing, now), ui.compute(lens.explained, now)
+    film = ui.film_of(now, len(noises), values=range(len(noises)))
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(
-                figures.mixing(seen), key="mixing", share=1.0, film=film,
+                figures.mixing(noises), key="mixing", share=1.0, film=film,
                 alt="Samples with the style of their row up to a layer, then that of their column",
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.shares(said), key="shares", share=1.0, film=film,
+                figures.shares(text), key="shares", share=1.0, film=film,
                 alt="Share of the variance that row and column explain, by the number of layers of the row",
             )  # fmt: skip
     with stage.foot:
-        ui.machine(now.model, film=film, lit=["G"] * len(said), says=lens.mixed_layers(len(said)))
-        film.bar(captions=lens.mixing_captions(said), equations=lens.mixing_equations(said))
+        ui.machine(now.model, film=film, lit=["G"] * len(text), says=lens.mixed_layers(len(text)))
+        film.bar(captions=lens.mixing_captions(text), equations=lens.mixing_equations(text))
 
 # --- Noise --------------------------------------------------------------------------------------
 
 elif now.show == NOISE:
-    seen = ui.compute(lens.noises, now)
-    names, maps = [*lens.layers(model), "all"], lens.spread(seen)
-    film = ui.film_of(now, len(seen), names=[f"layer {n}" if n != "all" else "all layers" for n in names])
+    noises = ui.compute(lens.noises, now)
+    names, maps = [*lens.layers(model), "all"], lens.spread(noises)
+    film = ui.film_of(now, len(noises), names=[f"layer {n}" if n != "all" else "all layers" for n in names])
     with stage.picture:
         left, right = ui.columns(2)
         with left:
-            ui.figure(sheets.film(seen[:, :12], 4, zmin=0, zmax=1), key="redraws", share=1.0, film=film,
+            ui.figure(sheets.film(noises[:, :12], 4, zmin=0, zmax=1), key="redraws", share=1.0, film=film,
                       alt="Twelve samples of one style, with other noise")  # fmt: skip
         with right:
             ui.figure(
@@ -50,27 +50,27 @@ elif now.show == NOISE:
                 alt="Standard deviation of each pixel over draws of the noise, as a share of the largest",
             )  # fmt: skip
     with stage.foot:
-        ui.machine(now.model, film=film, lit=["G"] * len(seen), says=[{"z": f"noise: {n}"} for n in names])
+        ui.machine(now.model, film=film, lit=["G"] * len(noises), says=[{"z": f"noise: {n}"} for n in names])
         film.bar(
-            captions=lens.noise_captions(names[:-1], seen), equations=lens.noise_equations(seen, of_style)
+            captions=lens.noise_captions(names[:-1], noises), equations=lens.noise_equations(noises, of_style)
         )
 
 # --- Truncation ---------------------------------------------------------------------------------
 
 elif now.show == TRUNCATION:
-    seen, certain, spreads = ui.compute(truncation.cuts, now)
-    film = ui.film_of(now, len(seen))
+    noises, certain, spreads = ui.compute(truncation.cuts, now)
+    film = ui.film_of(now, len(noises))
     pairs = [(a, b / spreads[-1]) for a, b in zip(certain, spreads, strict=True)]
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
-            ui.figure(sheets.film(seen, 8, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
+            ui.figure(sheets.film(noises, 8, zmin=0, zmax=1), key="sheet", share=1.0, film=film,
                       alt="Forty samples of styles that are truncated by ψ")  # fmt: skip
         with right:
             ui.figure(figures.against(pairs), key="curves", share=1.0, film=film,
                       alt="Certainty of a classifier and spread of the samples against ψ")  # fmt: skip
     with stage.foot:
-        ui.machine(now.model, film=film, lit=["z"] * len(seen), says=[{"z": f"ψ = {c:g}"} for c in CUTS])
+        ui.machine(now.model, film=film, lit=["z"] * len(noises), says=[{"z": f"ψ = {c:g}"} for c in CUTS])
         film.bar(
             captions=truncation.cut_captions(now.reader, certain, spreads),
             equations=truncation.cut_equations(spreads),
@@ -100,16 +100,16 @@ with stage.below:
         ui.check(
             "Which style alone explains more than half of the variance of these pictures?",
             lens.OPTIONS,
-            lens.decides(said[film.at]),
-            f"The row alone explains {said[film.at][0]:.0%}, the column alone {said[film.at][1]:.0%}.",
+            lens.decides(text[film.at]),
+            f"The row alone explains {text[film.at][0]:.0%}, the column alone {text[film.at][1]:.0%}.",
             wrong=(
-                f"The row's style reaches only some layers: alone it explains {said[film.at][0]:.0%}.",
-                f"The column's style reaches only some layers: alone it explains {said[film.at][1]:.0%}.",
+                f"The row's style reaches only some layers: alone it explains {text[film.at][0]:.0%}.",
+                f"The column's style reaches only some layers: alone it explains {text[film.at][1]:.0%}.",
                 "Layers differ in effect: those with one of the two styles explain most of it.",
             ),
             veils=("picture", "equation"),
         )
-        program, shows = f"lens.explained(model, {now.seed})[{film.at}]", list(said[film.at])
+        program, shows = f"lens.explained(model, {now.seed})[{film.at}]", list(text[film.at])
     elif now.show == NOISE:
         ui.check(
             "Is the spread over noise less than a tenth of the spread over styles?",

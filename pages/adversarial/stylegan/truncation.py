@@ -54,12 +54,12 @@ def cut(model: StyleGAN, seed: int, psi: float) -> Tensor:
 def cuts(model: StyleGAN, reader: Any, seed: int) -> tuple[list[Tensor], list[float], list[float]]:
     """At each of CUTS: pictures (SHEET, S, S), how sure the reader is, and how far they spread (sd of a
     pixel)."""
-    seen, certain, spreads = [], [], []
+    result, certain, spreads = [], [], []
     for pictures in drawn(model, seed, CUTS):
-        seen.append(pictures[:SHEET])
+        result.append(pictures[:SHEET])
         certain.append(sure(reader, pictures))
         spreads.append(float(lens.spread(pictures).mean()))
-    return seen, certain, spreads
+    return result, certain, spreads
 
 
 def cut_captions(reader: str, certain: Sequence[float], spreads: Sequence[float]) -> list[str]:

@@ -15,10 +15,10 @@ def picture(x: Any, title: str) -> go.Figure:
     return image(x, title=title, zmin=0, zmax=1)
 
 
-def trade(found: Look) -> dict[str, Any]:
+def trade(result: Look) -> dict[str, Any]:
     """Sharpness over PSNR: all blends, bicubic, the true sharpness, and the blend of each frame."""
-    x, y = array(found.psnr), array(found.sharpness)
-    p, s = found.of_cubic
+    x, y = array(result.psnr), array(result.sharpness)
+    p, s = result.of_cubic
     low, high = min(x.min(), p), max(x.max(), p)
     edge = 0.08 * max(high - low, 0.5)
     ends, dotted = [low - edge, high + edge], {"color": theme.text(), "dash": "dot", "width": 2}

@@ -75,29 +75,33 @@ def look(model: SuperResolution, digit: Tensor) -> Look:
     )
 
 
-def errors(found: Look) -> Look:
+def errors(result: Look) -> Look:
     """The same with |x − x̂| in place of what was made of x."""
-    cubic, plain, blends = ((made - found.truth).abs() for made in (found.cubic, found.plain, found.blends))
-    return replace(found, cubic=cubic, plain=plain, blends=blends)
+    cubic, plain, blends = (
+        (results - result.truth).abs() for results in (result.cubic, result.plain, result.blends)
+    )
+    return replace(result, cubic=cubic, plain=plain, blends=blends)
 
 
-def captions(found: Look) -> list[str]:
+def captions(result: Look) -> list[str]:
     """What each blend reaches."""
     return [
         f"{share:.0%} of the way to the adversarial network's weights: {p:.2f} dB, {s:.0%} of the target's "
         f"sharpness."
-        for share, p, s in zip(weights_between(), found.psnr.tolist(), found.sharpness.tolist(), strict=True)
+        for share, p, s in zip(
+            weights_between(), result.psnr.tolist(), result.sharpness.tolist(), strict=True
+        )
     ]
 
 
-def equations(found: Look) -> list[str]:
+def equations(result: Look) -> list[str]:
     """PSNR with this frame's numbers, LaTeX."""
     return [
         rf"-10\log_{{10}}\tfrac1n\|x-\hat x\|^2=-10\log_{{10}}{10 ** (-p / 10):.5f}={p:.2f}\ \mathrm{{dB}}"
-        for p in found.psnr.tolist()
+        for p in result.psnr.tolist()
     ]
 
 
-def better(found: Look) -> str:
+def better(result: Look) -> str:
     """Which network is nearer to the truth in squared error."""
-    return PLAIN if float(found.psnr[0]) > float(found.psnr[-1]) else GAME
+    return PLAIN if float(result.psnr[0]) > float(result.psnr[-1]) else GAME

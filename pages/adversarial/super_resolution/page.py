@@ -10,9 +10,9 @@ from pages.adversarial.super_resolution.room import ROOM, STEPS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-found = ui.compute(lens.look, now)
-drawn = lens.errors(found) if now.wrong else found
-p, s = found.psnr.tolist(), found.sharpness.tolist()
+result = ui.compute(lens.look, now)
+drawn = lens.errors(result) if now.wrong else result
+p, s = result.psnr.tolist(), result.sharpness.tolist()
 film = ui.film_of(now, STEPS, names=lens.shares())
 
 with stage.picture:
@@ -32,24 +32,24 @@ with stage.picture:
             )
         low, cubic, truth = ui.columns(3)
         with low:
-            ui.figure(figures.picture(found.low, "input, 7 × 7"), key="low", share=0.4,
+            ui.figure(figures.picture(result.low, "input, 7 × 7"), key="low", share=0.4,
                       alt="The input, each pixel the mean of 4 × 4 pixels")  # fmt: skip
         with cubic:
-            ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {found.of_cubic[0]:.2f} dB"), key="cubic",
+            ui.figure(figures.picture(drawn.cubic, f"{lens.CUBIC}, {result.of_cubic[0]:.2f} dB"), key="cubic",
                       share=0.4, alt="Enlarged by bicubic interpolation, which learns nothing")  # fmt: skip
         with truth:
             ui.figure(
-                figures.picture(found.truth, "target"), key="truth", share=0.4, alt="The target, 28 × 28"
+                figures.picture(result.truth, "target"), key="truth", share=0.4, alt="The target, 28 × 28"
             )
     with right:
         ui.figure(
-            figures.trade(found), key="trade", share=1.0, film=film,
+            figures.trade(result), key="trade", share=1.0, film=film,
             alt="Sharpness over PSNR for all interpolations between the two networks, and for bicubic",
         )  # fmt: skip
 with stage.foot:
-    said = [{"G": share} for share in lens.shares()]
-    ui.machine(now.model, film=film, lit=[["z", "G", "made"]] * STEPS, says=said)
-    film.bar(captions=lens.captions(found), equations=lens.equations(found))
+    texts = [{"G": share} for share in lens.shares()]
+    ui.machine(now.model, film=film, lit=[["z", "G", "made"]] * STEPS, says=texts)
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
 tested = ui.card(now.model)["metrics"]
 with stage.below:
     ui.notice(
@@ -63,7 +63,7 @@ with stage.below:
     ui.check(
         "Which network has the lower squared error?",
         [lens.PLAIN, lens.GAME],
-        lens.better(found),
+        lens.better(result),
         f"{p[0]:.2f} dB by squared error, {p[-1]:.2f} dB with the adversarial loss.",
         wrong={
             lens.PLAIN: "It is trained on squared error alone, but on digits of MNIST, and this drawing is "
@@ -79,9 +79,9 @@ with stage.below:
         from lab.ui.controls import drawing
         from pages.adversarial.super_resolution import lens
 
-        picture = {ink_code(found.truth)}
-        found = lens.look(weights.load({now.model!r}).eval(), picture)
-        result = [*found.psnr[[0, -1]].tolist(), *found.sharpness[[0, -1]].tolist()]
+        picture = {ink_code(result.truth)}
+        stages = lens.look(weights.load({now.model!r}).eval(), picture)
+        result = [*stages.psnr[[0, -1]].tolist(), *stages.sharpness[[0, -1]].tolist()]
         """,
         shows=[p[0], p[-1], s[0], s[-1]],
     )

@@ -85,9 +85,9 @@ def play(rules: Rules) -> Course:
 
     for _ in range(ROUNDS):
         for _ in range(rules.d_steps):
-            x, made = rules.real + draw(), t + draw()
-            real, fake = of_real(a + b * x), of_made(a + b * made)
-            slope = float((real * x + fake * made).mean())
+            x, result = rules.real + draw(), t + draw()
+            real, fake = of_real(a + b * x), of_made(a + b * result)
+            slope = float((real * x + fake * result).mean())
             a, b = moved(a, rules.d_rate * float((real + fake).mean())), moved(b, rules.d_rate * slope)
         for _ in range(rules.g_steps):
             t = moved(t, rules.g_rate * b * float(of_g(a + b * (t + draw())).mean()))

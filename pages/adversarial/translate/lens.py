@@ -51,7 +51,7 @@ def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int) -> 
     if not bool((digit > 0.5).any()):
         raise UserError("There is no ink: draw something dark enough to have an outline.")
     c = outline(digit)[None, None]
-    made = {DISTANCE: alone.translate(c), GAME: game.translate(c)}
+    results = {DISTANCE: alone.translate(c), GAME: game.translate(c)}
     others = torch.stack([x for _, x in drawing.examples(SIDE)])[:, None]
     truths = hatched(digit.expand(PHASES, 1, SIDE, SIDE), torch.arange(PHASES) / PHASES)
     real = gradient_energy(truths).mean()
@@ -60,15 +60,15 @@ def look(alone: Pix2Pix, game: Pix2Pix, digit: Tensor, judged: str, at: int) -> 
         company = hatched(others, torch.arange(len(others)) / len(others))
         picture = truths[at : at + 1]
     else:
-        company, picture = network.translate(outline(others)), made[judged]
+        company, picture = network.translate(outline(others)), results[judged]
     return Look(
         digit,
         c[0, 0],
-        made[DISTANCE][0, 0],
-        made[GAME][0, 0],
+        results[DISTANCE][0, 0],
+        results[GAME][0, 0],
         truths[:, 0],
-        {name: (truths - x).abs().flatten(1).mean(1) for name, x in made.items()},
-        {name: float(gradient_energy(x) / real) for name, x in made.items()},
+        {name: (truths - x).abs().flatten(1).mean(1) for name, x in results.items()},
+        {name: float(gradient_energy(x) / real) for name, x in results.items()},
         verdicts(game, torch.cat([c, outline(others)]), torch.cat([picture, company]))[0],
     )
 
@@ -80,8 +80,8 @@ def verdicts(game: Pix2Pix, c: Tensor, x: Tensor) -> Tensor:
     The running means are of real and made batches mixed: with those D has never judged.
     """
     discriminator = deepcopy(game.discriminator).train()
-    seen = torch.cat([2 * c - 1, 2 * x - 1], 1) if game.paired else 2 * x - 1
-    return discriminator(seen)[:, 0].sigmoid()
+    result = torch.cat([2 * c - 1, 2 * x - 1], 1) if game.paired else 2 * x - 1
+    return discriminator(result)[:, 0].sigmoid()
 
 
 def box(game: Pix2Pix, row: int, column: int) -> list[Span]:
@@ -101,9 +101,9 @@ def falsest(verdict: Tensor) -> tuple[int, int]:
     return row, column
 
 
-def equations(found: Look) -> list[str]:
+def equations(result: Look) -> list[str]:
     """The distance of both generators at every phase, LaTeX."""
-    one, other = found.distances[DISTANCE], found.distances[GAME]
+    one, other = result.distances[DISTANCE], result.distances[GAME]
     return [
         rf"\tfrac1n\|x-\hat x_{{\ell_1}}\|_1={a:.3f},\qquad "
         rf"\tfrac1n\|x-\hat x_{{\mathrm{{game}}}}\|_1={b:.3f}"
@@ -111,9 +111,9 @@ def equations(found: Look) -> list[str]:
     ]
 
 
-def captions(found: Look) -> list[str]:
+def captions(result: Look) -> list[str]:
     """What every phase says."""
-    one, other = found.distances[DISTANCE], found.distances[GAME]
+    one, other = result.distances[DISTANCE], result.distances[GAME]
     return [
         f"Target shifted by {p / PHASES:.0%} of a period: the output of "
         f"{'ℓ₁ alone' if a < b else 'the adversarial loss'} is nearer."

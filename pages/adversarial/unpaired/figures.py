@@ -13,29 +13,29 @@ from pages.adversarial.unpaired.lens import SHIFT, Look, degrees, marked
 WHEEL = [[0, "#0072B2"], [0.25, "#E69F00"], [0.5, "#D55E00"], [0.75, "#009E73"], [1, "#0072B2"]]
 
 
-def plane(found: Look) -> dict[str, Any]:
+def plane(result: Look) -> dict[str, Any]:
     """The source domain; beside it the target domain with what is made of every point at each turn.
 
     A few points are large; of these the partners are rings, each with a line to what is made instead.
     """
-    colour = sample_colorscale(WHEEL, array(found.hue).tolist())
-    few = marked(found.a)
-    a, made, partners = found.a[few], found.made[:, few], found.a[few] + torch.tensor(SHIFT)
+    colour = sample_colorscale(WHEEL, array(result.hue).tolist())
+    few = marked(result.a)
+    a, results, partners = result.a[few], result.made[:, few], result.a[few] + torch.tensor(SHIFT)
     large = {"size": 17, "color": [colour[i] for i in few], "line": {"width": 2, "color": theme.text()}}
     small, right = {"size": 6, "color": colour}, {"xaxis": "x2"}
-    gap = torch.full_like(made, torch.nan)
-    missed = torch.stack([partners.expand_as(made), made, gap], 2).flatten(1, 2)
+    gap = torch.full_like(results, torch.nan)
+    missed = torch.stack([partners.expand_as(results), results, gap], 2).flatten(1, 2)
     traces = [
-        planar.points(found.a, small, name="source domain"),
+        planar.points(result.a, small, name="source domain"),
         planar.points(a, large, name="marked points"),
         planar.points(partners, large | {"symbol": "circle-open", "size": 20}, name="partners", **right),
-        planar.points(per_frame(found.made), small, name="output g(a)", **right),
+        planar.points(per_frame(result.made), small, name="output g(a)", **right),
         planar.path(
             per_frame(missed), {"color": theme.text(), "width": 2}, name="from partner to output", **right
         ),
-        planar.points(per_frame(made), large, name="marked outputs", **right),
+        planar.points(per_frame(results), large, name="marked outputs", **right),
     ]
-    reach = found.reach()
+    reach = result.reach()
     axis = {"zeroline": False, "nticks": 5}
     across = {**axis, "constrain": "domain"}
     layout = {
@@ -48,9 +48,14 @@ def plane(found: Look) -> dict[str, Any]:
     return {"data": traces, "layout": layout}
 
 
-def costs(found: Look) -> dict[str, Any]:
+def costs(result: Look) -> dict[str, Any]:
     """The losses over the turn, and a line at that of each frame."""
-    lines = {"W₁": found.law, "cycle": found.cycle, "input–output": found.before, "identity": found.identity}
+    lines = {
+        "W₁": result.law,
+        "cycle": result.cycle,
+        "input–output": result.before,
+        "identity": result.identity,
+    }
     colours = dict(zip(lines, (theme.HIDDEN, theme.INPUT, theme.OUTPUT, theme.GREEN), strict=True))
     fig = curves(
         lines, degrees(), mark=0, xlabel="rotation φ, degrees", ylabel="mean ℓ₁", colors=colours, ends=True

@@ -89,23 +89,23 @@ def look(domain: str, ink: Tensor | None, mirror: bool, scale: float, undoes: bo
         raise UserError("The scale must be above 0: else nothing could come back.")
     a, mean = first_domain(domain, ink), torch.tensor(SHIFT)
     matrices = maps(mirror, scale)
-    made = a @ matrices.mT + mean  # (TURNS, N, 2)
-    around = (made - mean) @ torch.linalg.inv(matrices).mT if undoes else made - mean
+    result = a @ matrices.mT + mean  # (TURNS, N, 2)
+    around = (result - mean) @ torch.linalg.inv(matrices).mT if undoes else result - mean
     second = a + mean
     order = torch.randperm(len(a), generator=torch.Generator().manual_seed(1))
     other = second[order[-COMPARED:]]  # of other points than those that are made
-    law = [float(assignment(x[order[:COMPARED]], other)[1]) for x in made]
+    law = [float(assignment(x[order[:COMPARED]], other)[1]) for x in result]
     shown = a[:SHOWN]
     hue = torch.atan2(shown[:, 1], shown[:, 0]) / (2 * math.pi) % 1
     return Look(
         shown,
-        made[:, :SHOWN],
+        result[:, :SHOWN],
         hue,
         torch.tensor(law),
         norm(around - a),
-        norm(made - a),
+        norm(result - a),
         norm(second @ matrices.mT + mean - second),
-        norm(made - second),
+        norm(result - second),
     )
 
 
@@ -121,20 +121,22 @@ def chosen(costs: Tensor) -> int:
     return int((costs <= costs.min() + 1e-5).nonzero()[0])
 
 
-def captions(found: Look) -> list[str]:
+def captions(result: Look) -> list[str]:
     """What each turn reaches."""
     return [
         f"Rotation by {d:.0f}°: distance to the hidden partner {p:.2f}, cycle loss {c:.2f}, W₁ {w:.2f}."
         for d, p, c, w in zip(
-            degrees(), found.partner.tolist(), found.cycle.tolist(), found.law.tolist(), strict=True
+            degrees(), result.partner.tolist(), result.cycle.tolist(), result.law.tolist(), strict=True
         )
     ]
 
 
-def equations(found: Look) -> list[str]:
+def equations(result: Look) -> list[str]:
     """The three losses at each turn, LaTeX."""
     return [
         rf"\mathrm{{E}}\|g'(g(a))-a\|_1={c:.3f},\quad \mathrm{{E}}\|g(a)-a\|_1={b:.3f},\quad "
         rf"\mathrm{{E}}\|g(b)-b\|_1={i:.3f}"
-        for c, b, i in zip(found.cycle.tolist(), found.before.tolist(), found.identity.tolist(), strict=True)
+        for c, b, i in zip(
+            result.cycle.tolist(), result.before.tolist(), result.identity.tolist(), strict=True
+        )
     ]

@@ -8,33 +8,33 @@ from pages.adversarial.unpaired.room import ROOM, TURNS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-found = ui.compute(lens.look, now)
+result = ui.compute(lens.look, now)
 film = ui.film_of(now, TURNS, names=[f"{degrees:.0f}°" for degrees in lens.degrees()])
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         ui.figure(
-            figures.plane(found), key="plane", share=1.0, film=film,
+            figures.plane(result), key="plane", share=1.0, film=film,
             alt="Points of the source domain, and beside it the generator's output in the target domain; of "
                 "eight points the partners are rings, in one colour with them",
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.costs(found),
+            figures.costs(result),
             key="costs",
             share=1.0,
             film=film,
             alt="Distance of the distributions, cycle loss and both content losses over the rotation",
         )
 with stage.foot:
-    film.bar(captions=lens.captions(found), equations=lens.equations(found))
-best = lens.degrees()[lens.chosen(found.before)]
-span = (float(found.cycle.min()), float(found.cycle.max()))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
+best = lens.degrees()[lens.chosen(result.before)]
+span = (float(result.cycle.min()), float(result.cycle.max()))
 stage.metrics(
     {
         "Cycle loss over all φ": f"{span[0]:.2f} to {span[1]:.2f}",
-        "W₁ of the distributions": f"{float(found.law.min()):.2f} to {float(found.law.max()):.2f}",
+        "W₁ of the distributions": f"{float(result.law.min()):.2f} to {float(result.law.max()):.2f}",
     }
 )
 options = ["it is the same for all", "it depends on the rotation"]
@@ -43,7 +43,7 @@ with stage.below:
         f"W₁ is between {lens.COMPARED} points of each distribution, so it is never 0. The cycle loss only "
         "asks that the backward map invert the forward map, whichever it is. The textbook's content loss, "
         f"input against output, is least at {best:.0f}°; the paper's identity loss, on points that are in "
-        f"the target domain already, at {lens.degrees()[lens.chosen(found.identity)]:.0f}°. The two "
+        f"the target domain already, at {lens.degrees()[lens.chosen(result.identity)]:.0f}°. The two "
         "generators of a CycleGAN do not share weights, and each of its two discriminators also sees a "
         "buffer of earlier outputs."
     )
@@ -65,9 +65,9 @@ with stage.below:
         from lab.ui.controls import drawing
         from pages.adversarial.unpaired import lens
 
-        found = lens.look({now.domain!r}, {drawn}, {now.mirror}, {now.scale}, {now.undoes})
-        result = [float(x[{film.at}]) for x in (found.law, found.cycle, found.before, found.identity)]
+        stages = lens.look({now.domain!r}, {drawn}, {now.mirror}, {now.scale}, {now.undoes})
+        result = [float(x[{film.at}]) for x in (stages.law, stages.cycle, stages.before, stages.identity)]
         """,
-        shows=[float(x[film.at]) for x in (found.law, found.cycle, found.before, found.identity)],
+        shows=[float(x[film.at]) for x in (result.law, result.cycle, result.before, result.identity)],
     )
     ui.source(CycleGAN.g_loss, History.swap, lens.look, references=ROOM.references)

@@ -121,11 +121,11 @@ def own_digit() -> None:
     with stage.rail:
         picture = shelves.plain_digit(8)
     x = drawing.bits(picture)
-    found = lens.on_digit(ui.load(FOIL), ui.load(DENSITY), x)
-    copies, own = found.largest
+    result = lens.on_digit(ui.load(FOIL), ui.load(DENSITY), x)
+    copies, own = result.largest
     parts = {
-        "Autoencoder": (found.rebuilt, found.own_ae, copies),
-        "MADE": (found.conditionals, found.own_made, own),
+        "Autoencoder": (result.rebuilt, result.own_ae, copies),
+        "MADE": (result.conditionals, result.own_made, own),
     }
     with stage.picture:
         for place, (name, (outputs, gradient, largest)) in zip(ui.columns(2), parts.items(), strict=True):
@@ -140,10 +140,10 @@ def own_digit() -> None:
                     alt=f"{name}: what each output takes from its own pixel",
                     data={"pixel": range(64), "value": gradient},
                 )  # fmt: skip
-    stage.metrics({"Autoencoder, loss": f"{found.bce:.2f} nats", "MADE, −log p": f"{found.nll:.2f} nats"})
+    stage.metrics({"Autoencoder, loss": f"{result.bce:.2f} nats", "MADE, −log p": f"{result.nll:.2f} nats"})
     stage.equation(
-        rf"-\sum_i \log \hat x_i^{{x_i}}(1-\hat x_i)^{{1-x_i}} = {found.bce:.2f}",
-        f"Of the autoencoder, and no likelihood. Over MADE's outputs it is {found.nll:.2f}, and is −log p.",
+        rf"-\sum_i \log \hat x_i^{{x_i}}(1-\hat x_i)^{{1-x_i}} = {result.bce:.2f}",
+        f"Of the autoencoder, and no likelihood. Over MADE's outputs it is {result.nll:.2f}, and is −log p.",
     )
     with stage.below:
         ui.markdown(f"Two models of 8 × 8 digits: **{FOIL}** rebuilds, **{DENSITY}** predicts each pixel "
@@ -176,7 +176,7 @@ def own_digit() -> None:
             made = weights.load(experiments.ZOO / "{DENSITY}")
             result = [-autoencoder.log_product(x).item(), -made.log_prob(x).item()]
             """,
-            shows=[found.bce, found.nll],
+            shows=[result.bce, result.nll],
         )
         ui.source(autoencoder.Autoencoder, made.MADE.logits, references=ROOM.references)
 

@@ -64,9 +64,9 @@ def least_costs(patterns: Tensor, shape: Shape) -> Tensor:
     place = 2 ** torch.arange(x.shape[1])
     costs = []
     for pixel in range(x.shape[1]):
-        seen = layers_read(shape, pixel)[-1].flatten()
-        seen[pixel:] = False
-        codes = x @ (place * seen)
+        result = layers_read(shape, pixel)[-1].flatten()
+        result[pixel:] = False
+        codes = x @ (place * result)
         costs.append(entropy(2 * codes + x[:, pixel]) - entropy(codes))
     return torch.tensor(costs, dtype=torch.float64)
 

@@ -45,9 +45,9 @@ def reach(paths: Any, pixel: int, at: int = 0) -> tuple[go.Figure, dict[str, Any
                         xgap=1, ygap=1)  # fmt: skip
         fig.add_scatter(x=[None], y=[None], mode="markers", name=counts[at],
                         marker={"symbol": "square", "size": 16, "color": color})  # fmt: skip
-    said = [f"row {i}, column {j}" for i, j in np.ndindex(side, side)]
+    texts = [f"row {i}, column {j}" for i, j in np.ndindex(side, side)]
     places = np.arange(side)
-    fig.add_trace(click_plane(places, places, np.array(said, dtype=object).reshape(side, side)))
+    fig.add_trace(click_plane(places, places, np.array(texts, dtype=object).reshape(side, side)))
     fig.add_trace(ring(pixel % side, pixel // side, side))
     fig.update_layout(
         hoverdistance=-1, showlegend=True, plot_bgcolor=theme.grid(),

@@ -76,19 +76,19 @@ def layers_paths(shape: Shape, pixel: int) -> Tensor:
     half, first = shape.kernel // 2, shape.first_kernel // 2
     row, column = (half, half), (first, first)
     sides, first_sides = (shape.kernel, shape.kernel), (shape.first_kernel, shape.first_kernel)
-    found = []
+    results = []
     h, v = unit, torch.zeros_like(unit)  # what is asked of the horizontal (or only) and vertical stack
     for _ in range(shape.layers + 1):
         if shape.gated:  # the first layer reads the picture itself, and the picture moved down by a row
             across = read_by(h, (1, first + 1), (0, first), "A")
             above = read_by(h + v, (first + 1, shape.first_kernel), column, "all")
-            found.append(across + above.roll(-1, 0) * (torch.arange(shape.side) < shape.side - 1)[:, None])
+            results.append(across + above.roll(-1, 0) * (torch.arange(shape.side) < shape.side - 1)[:, None])
             v = read_by(h + v, (half + 1, shape.kernel), row, "all")
             h = h + read_by(h, (1, half + 1), (0, half), "B")
         else:
-            found.append(read_by(h, first_sides, column, shape.first_mask))
+            results.append(read_by(h, first_sides, column, shape.first_mask))
             h = h + read_by(h, sides, row, "B")
-    return torch.stack(found)
+    return torch.stack(results)
 
 
 def layers_read(shape: Shape, pixel: int) -> Tensor:

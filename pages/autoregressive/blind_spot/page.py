@@ -37,19 +37,19 @@ def reach_view() -> None:
     row, column = ui.selected_cell("pixel", side, side) or (side // 2, side // 2)
     pixel = row * side + column
     shape = lens.Shape(gated, k1, k, lens.DEEPEST, side, mask)
-    found, never = paths(shape, pixel), ever_unread(shape, pixel)
+    result, never = paths(shape, pixel), ever_unread(shape, pixel)
     both = {name: paths(lens.Shape(name == TWO, k1, k, lens.DEEPEST, side), pixel) for name in (ONE, TWO)}
     deep = {name: lens.unread(each, pixel) for name, each in both.items()}
-    missed, leaks = lens.unread(found, pixel), lens.leaks(found, pixel)
+    missed, leaks = lens.unread(result, pixel), lens.leaks(result, pixel)
 
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            picture, frames = figures.reach(found, pixel, film.at)
+            picture, frames = figures.reach(result, pixel, film.at)
             ui.clickable(
                 picture, key="pixel", mark=False, share=1.0, film=film, frames=frames,
                 alt="Which pixels reach one pixel's logit, and which earlier ones never do",
-                data={"pixel": range(side * side), "paths": found[film.at]},
+                data={"pixel": range(side * side), "paths": result[film.at]},
             )  # fmt: skip
         with right:
             ui.figure(

@@ -33,7 +33,7 @@ def typed_offsets(text: str) -> Offsets:
     Raises:
         ValueError: no two whole numbers, no earlier pixel, too far, or too many.
     """
-    found: list[tuple[int, int]] = []
+    results: list[tuple[int, int]] = []
     for part in filter(str.strip, text.split(";")):
         try:
             row, column = (int(number) for number in part.replace(",", " ").split())
@@ -45,11 +45,11 @@ def typed_offsets(text: str) -> Offsets:
             raise ValueError(
                 f"neighbour {row} {column}: go up to {REACH} rows up and {REACH} columns aside, or left."
             )
-        if (row, column) not in found:
-            found.append((row, column))
-    if len(found) > MOST:
-        raise ValueError(f"{len(found)} neighbours need 2^{len(found)} numbers: take at most {MOST}.")
-    return tuple(found)
+        if (row, column) not in results:
+            results.append((row, column))
+    if len(results) > MOST:
+        raise ValueError(f"{len(results)} neighbours need 2^{len(results)} numbers: take at most {MOST}.")
+    return tuple(results)
 
 
 def spelled(offsets: Sequence[Sequence[int]]) -> str:
@@ -80,8 +80,8 @@ def toggled(offsets: Offsets, row: int, column: int) -> Offsets:
 
 def ladder(offsets: Offsets, shared: bool) -> dict[str, float]:
     """Test NLL of growing templates, and of this one: name -> nats."""
-    found = {name: nll_on_test(counted(tuple(TEMPLATES[name]), shared)) for name in LADDER}
-    return found | {"yours": nll_on_test(counted(offsets, shared))}
+    results = {name: nll_on_test(counted(tuple(TEMPLATES[name]), shared)) for name in LADDER}
+    return results | {"yours": nll_on_test(counted(offsets, shared))}
 
 
 def surprisal(model: ConditionalTables, x: Tensor) -> Tensor:
@@ -187,17 +187,17 @@ def typed_history(text: str) -> list[int]:
 
 def memory(transition: Tensor, symbols: Sequence[int], history: Sequence[int]) -> dict[str, float]:
     """p(next symbol is 1 | the last m symbols), m = 0, 1, …: those symbols -> p, NaN if impossible."""
-    found = {}
+    results = {}
     for length in range(len(history) + 1):
         suffix = list(history[len(history) - length :])
         name = "".join(str(s + 1) for s in suffix) or "nothing"
-        found[name] = float(history_distribution(transition, symbols, suffix)[0])
-    return found
+        results[name] = float(history_distribution(transition, symbols, suffix)[0])
+    return results
 
 
-def possible(found: Mapping[str, float]) -> dict[str, float]:
+def possible(result: Mapping[str, float]) -> dict[str, float]:
     """Those histories of `memory` that can occur."""
-    return {name: p for name, p in found.items() if not math.isnan(p)}
+    return {name: p for name, p in result.items() if not math.isnan(p)}
 
 
 def spread(known: Mapping[str, float]) -> float:

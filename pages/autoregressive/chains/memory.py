@@ -26,8 +26,8 @@ def view(stage: Any) -> None:
         except ValueError as error:
             ui.stop(str(error))
     film = ui.film(21, key="m", values=range(21), default=2, label="m =", seconds=0.3)
-    found = lens.memory(transition, symbols, history)
-    known = lens.possible(found)
+    memory = lens.memory(transition, symbols, history)
+    known = lens.possible(memory)
     after, captions, equations = lens.courses(transition, 0, film.count - 1)
     rest = lens.distributions(transition, 0, 0)[1]
     with stage.picture:
@@ -39,7 +39,7 @@ def view(stage: Any) -> None:
                     title="p(next is 1 | last symbols)", xlabel="symbols remembered",
                 ),
                 alt="Probability of symbol 1 after longer and longer histories", key="memory", share=1.0,
-                data={"history": list(found), "p": list(found.values())},
+                data={"history": list(memory), "p": list(memory.values())},
             )  # fmt: skip
         with right:
             ui.figure(
@@ -56,7 +56,7 @@ def view(stage: Any) -> None:
     spread = lens.spread(known)
     stage.equation(values)
     with stage.below:
-        if len(known) < len(found):
+        if len(known) < len(memory):
             ui.caption("Histories that never occur have no bar.")
         ui.notice(
             "The states are a chain; the symbols they show are not, where the bars go on changing with more "
@@ -83,7 +83,7 @@ def view(stage: Any) -> None:
             transition = lens.typed_matrix("{typed}")
             result = list(lens.memory(transition, {symbols}, {history}).values())
             """,
-            shows=list(found.values()),
+            shows=list(memory.values()),
         )
         ui.source(
             markov.history_distribution, markov.distribution_after, markov.check_transition,

@@ -38,7 +38,7 @@ def view(stage: Any) -> None:
         x = lens.bits(shelves.plain_digit(neighbours.SIDE))
     model = neighbours.counted(offsets, shared)
     film = ui.film(model.n, key="pixel", values=range(model.n), default=27, label="Pixel", seconds=0.2)
-    found, sample = ladder(offsets, shared), drawn(offsets, shared, 25, seed)
+    result, sample = ladder(offsets, shared), drawn(offsets, shared, 25, seed)
     side = neighbours.SIDE
     each = lens.surprisal(model, x)
     with stage.picture:
@@ -57,11 +57,11 @@ def view(stage: Any) -> None:
             )  # fmt: skip
             ui.figure(
                 basic.bars(
-                    list(found), list(found.values()), highlight=len(found) - 1, horizontal=True,
+                    list(result), list(result.values()), highlight=len(result) - 1, horizontal=True,
                     title="Test nats",
                 ).update_xaxes(nticks=3),
                 alt="Test cost of growing templates and of this one", key="ladder",
-                data={"parents": list(found), "nll": list(found.values())}, share=0.55,
+                data={"parents": list(result), "nll": list(result.values())}, share=0.55,
             )  # fmt: skip
         with middle:
             ui.figure(
@@ -78,11 +78,11 @@ def view(stage: Any) -> None:
     captions, equations = lens.lookups(model, x)
     with stage.foot:
         film.bar(captions=captions, equations=equations)
-    preset = min(lens.LADDER, key=found.__getitem__)
+    preset = min(lens.LADDER, key=result.__getitem__)
     stage.metrics(
         {
-            "Nats, yours": f"{found['yours']:.2f}",
-            f"best preset ({preset})": f"{found[preset]:.2f}",
+            "Nats, yours": f"{result['yours']:.2f}",
+            f"best preset ({preset})": f"{result[preset]:.2f}",
             "Numbers": f"{model.num_parameters:,}",
             "−log p(x)": f"{float(each.sum()):.2f}",
         }
@@ -96,14 +96,14 @@ def view(stage: Any) -> None:
         options = ["left", "left-up"]
         if template not in (*options, "own"):
             options.append(template)
-        better = min(options, key=found.__getitem__)
+        better = min(options, key=result.__getitem__)
         ui.check(
             "Which describes unseen digits best?",
             options,
             better,
-            "; ".join(f"{name}: {found[name]:.2f} nats" for name in options) + ".",
+            "; ".join(f"{name}: {result[name]:.2f} nats" for name in options) + ".",
             wrong={
-                name: f"“{name}” costs {found[name] - found[better]:.2f} nats more: parents help by what "
+                name: f"“{name}” costs {result[name] - result[better]:.2f} nats more: parents help by what "
                 "they tell, and many together are met rarely."
                 for name in options
             },
@@ -116,7 +116,7 @@ def view(stage: Any) -> None:
             model = neighbours.counted({offsets!r}, shared={shared})
             result = [neighbours.nll_on_test(model), model.num_parameters]
             """,
-            shows=[found["yours"], model.num_parameters],
+            shows=[result["yours"], model.num_parameters],
         )
         ui.source(tables.ConditionalTables.rows, tables.ConditionalTables.count, bayesnet.neighbours,
                   references=ROOM.references)  # fmt: skip

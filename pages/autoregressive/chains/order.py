@@ -42,17 +42,17 @@ def view(stage: Any) -> None:
         seed = ui.number("Seed of the samples", 0, 9999, 0, key="seed")
         x = drawing.bits(shelves.plain_digit(side))
     name = tables.shipped(memory, shared, data)
-    model, found = ui.load(name), table(name)
-    rows = tables.row_names(found, model.n)
+    model, result = ui.load(name), table(name)
+    rows = tables.row_names(result, model.n)
     key, start = ("pixel", 27) if side == 8 else ("place", 350)
     film = ui.film(model.n, key=key, values=range(model.n), default=start, label="Pixel", seconds=0.3)
-    kept = ui.selected_cell("context", *found.met.shape)
+    kept = ui.selected_cell("context", *result.met.shape)
     asked = tables.contexts(model, x, kept)
     with stage.picture:
         left, right = ui.columns([5, 2])
         with left:
             ui.cells(
-                found.p, rows=rows, columns=found.contexts, key="context", film=film, marks=asked,
+                result.p, rows=rows, columns=result.contexts, key="context", film=film, marks=asked,
                 scale="probability", wide=max(1.6, 16 / 2**memory),
                 titles={"rows": "pixel", "columns": "bits before it" if memory > 1 else "bit before it"},
                 alt=f"Probability of ink at each pixel after each context of {memory} bits; never met: empty",
@@ -70,7 +70,7 @@ def view(stage: Any) -> None:
                 basic.images(sample, columns=4, title="Samples"), alt="16 samples of this chain",
                 key="samples", data={"picture": drawing.bit_strings(sample)}, share=0.5,
             )  # fmt: skip
-    spoken = [tables.looked_up(found, i, context) for i, context in enumerate(asked)]
+    spoken = [tables.looked_up(result, i, context) for i, context in enumerate(asked)]
     captions, equations = [list(each) for each in zip(*spoken, strict=True)]
     with stage.foot:
         film.bar(captions=captions, equations=equations if model.n <= MOST else ())
@@ -82,12 +82,12 @@ def view(stage: Any) -> None:
         {
             "Test nats": f"{(one if shared else own)[memory]:.2f}",
             "Numbers": f"{model.num_parameters:,}",
-            "Contexts never met": f"{100 * found.unmet:.0f} %",
+            "Contexts never met": f"{100 * result.unmet:.0f} %",
             "−log p(x)": f"{cost:.2f}",
         }
     )
     row = min(film.at, len(rows) - 1)
-    missing, exist = int(found.missing[row]), 2 ** min(film.at, memory)
+    missing, exist = int(result.missing[row]), 2 ** min(film.at, memory)
     options = ["none", "up to half", "more than half"]
     with stage.below:
         ui.figure(

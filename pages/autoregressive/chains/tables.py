@@ -71,9 +71,9 @@ def table(model: MarkovChain) -> Table:
     return Table(met.where(exists, -1).long(), ones.long(), p, model.memory, model.smoothing)
 
 
-def row_names(found: Table, n: int) -> list[str]:
+def row_names(result: Table, n: int) -> list[str]:
     """What the rows of the table of n pixels are called."""
-    rows = len(found.met)
+    rows = len(result.met)
     return [str(i) for i in range(rows)] if rows == n else [*map(str, range(rows - 1)), f"{rows - 1} on"]
 
 
@@ -91,19 +91,19 @@ def contexts(model: MarkovChain, x: Tensor, kept: tuple[int, int] | None = None)
     ]
 
 
-def looked_up(found: Table, pixel: int, context: int) -> tuple[str, str]:
+def looked_up(result: Table, pixel: int, context: int) -> tuple[str, str]:
     """A caption and LaTeX for one cell of the table."""
-    row, length = min(pixel, len(found.met) - 1), min(pixel, found.memory)
-    bits, met, ones = spelled(context, length), int(found.met[row, context]), int(found.ones[row, context])
+    row, length = min(pixel, len(result.met) - 1), min(pixel, result.memory)
+    bits, met, ones = spelled(context, length), int(result.met[row, context]), int(result.ones[row, context])
     after = f" after {bits}" if bits else ""
     given = rf" \mid {bits}" if bits else ""
     if met <= 0:
         return f"Pixel {pixel}{after}: never met in training.", rf"p(x_{{{pixel}}}=1{given})=\frac12"
-    total = met + 2 * found.smoothing
+    total = met + 2 * result.smoothing
     return (
         f"Pixel {pixel}{after}: ink follows {ones:,} times of {met:,}.",
-        rf"p(x_{{{pixel}}}=1{given})=\frac{{{ones}+{found.smoothing:g}}}{{{met}+{2 * found.smoothing:g}}}"
-        rf"={(ones + found.smoothing) / total:.4f}",
+        rf"p(x_{{{pixel}}}=1{given})=\frac{{{ones}+{result.smoothing:g}}}{{{met}+{2 * result.smoothing:g}}}"
+        rf"={(ones + result.smoothing) / total:.4f}",
     )
 
 

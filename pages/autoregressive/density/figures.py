@@ -25,8 +25,8 @@ def plane(
         points, samples: (N, 2) of the data and of the model.
         at: (x_1, x_2) selected: a line through x_1 and a ring.
     """
-    said = "(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>"
-    ground = planar.field(array(density), reach, zmin=0, hoverinfo=None, hovertemplate=said, showscale=False)
+    text = "(%{x:.2f}, %{y:.2f}): %{z:.3f}<extra></extra>"
+    ground = planar.field(array(density), reach, zmin=0, hoverinfo=None, hovertemplate=text, showscale=False)
     fig = go.Figure(ground)
     for cloud, name, color in ((points, "data", theme.HIDDEN), (samples, "samples", theme.OUTPUT)):
         if cloud is not None:

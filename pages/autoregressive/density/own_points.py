@@ -39,8 +39,8 @@ def fit(
     model = seeded(lambda: RNADE(event_shape=(2,), hidden=hidden, components=components), seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, steps)
-    found = Fit(model)
+    result = Fit(model)
     for done, loss in training_steps(lambda: -model.log_prob(x).mean(), optimizer, steps, schedule):
-        found.losses.append(loss)
+        result.losses.append(loss)
         if done and (done % 5 == 0 or done == steps):
-            yield done / steps, found
+            yield done / steps, result

@@ -153,10 +153,11 @@ def own_mode() -> None:
     except ValueError as error:
         ui.stop(str(error))
 
-    def progress(found: own_points.Fit) -> None:
-        whole = lens.density_map(found.model)
+    def progress(result: own_points.Fit) -> None:
+        whole = lens.density_map(result.model)
         ui.figure(
-            figures.plane(whole.coarse(100), whole.reach, data, title=f"{found.losses[-1]:.3f} nats a point"),
+            figures.plane(whole.coarse(100), whole.reach, data,
+                title=f"{result.losses[-1]:.3f} nats a point"),
             alt="The density so far, with the points", key="so-far", share=1.0,
         )  # fmt: skip
 
@@ -167,16 +168,16 @@ def own_mode() -> None:
         )  # fmt: skip
 
     with stage.picture:
-        found = ui.job(
+        result = ui.job(
             "Train on these points", lambda: own_points.fit(data, components, seed=seed), key="train",
             of=(picture.tolist(), components, seed), show=progress, before=points,
         )  # fmt: skip
-    if found is not None:
-        drawn_map, integral = lens.density_map(found.model), lens.integral(found.model)
-        part, _, x2 = look(lens.sections(found.model), drawn_map, integral, data, None)
+    if result is not None:
+        drawn_map, integral = lens.density_map(result.model), lens.integral(result.model)
+        part, _, x2 = look(lens.sections(result.model), drawn_map, integral, data, None)
     most = own_points.gaps(picture)
     with stage.below:
-        if found is None:
+        if result is None:
             ui.notice("Train with K = 1 and with K = 5 on the same ink: what can one Gaussian not do?")
         else:
             ui.notice(
@@ -184,8 +185,8 @@ def own_mode() -> None:
                 "weights, means and widths. Gaps of your ink along a vertical line need several Gaussians."
             )
             ui.figure(
-                basic.curves({"−log p": found.losses}, xlabel="step", ylabel="nats a point", height=320),
-                alt="Training loss by step", data={"loss": found.losses},
+                basic.curves({"−log p": result.losses}, xlabel="step", ylabel="nats a point", height=320),
+                alt="Training loss by step", data={"loss": result.losses},
             )  # fmt: skip
             ui.table(lens.component_table(part, x2), alt="The components of the section, heaviest first")
         ui.check(

@@ -118,11 +118,11 @@ class Factor:
 def factors(model: FVSBN, x: Tensor) -> list[Factor]:
     """The conditionals of x (4,) in the model's order."""
     logits = model.logits(x[None])[0]
-    found = []
+    results = []
     for i in model.order.tolist():
         p = float(torch.sigmoid(logits[i]))
-        found.append(Factor(i, float(logits[i]), p, p if x[i] else 1 - p))
-    return found
+        results.append(Factor(i, float(logits[i]), p, p if x[i] else 1 - p))
+    return results
 
 
 def row_equation(rows: list[list[float]], order: Tensor, x: Tensor, rank: int) -> str:
@@ -155,31 +155,31 @@ class Reading:
 
 def reading(model: FVSBN, x: Tensor) -> Reading:
     """x (4,) read in the model's order."""
-    found = factors(model, x)
-    p = torch.tensor([f.p for f in found], dtype=torch.float64)
+    result = factors(model, x)
+    p = torch.tensor([f.p for f in result], dtype=torch.float64)
     known = torch.ones(BITS, BITS, dtype=torch.bool).tril()  # rank r: what is read, and what came before
     same = strings(BITS)[:, model.order] == x[model.order]  # (16, 4), in the order
     return Reading(
         torch.where(known, p, torch.nan),
         same.long().cumprod(1).bool().t(),
-        torch.tensor([f.factor for f in found], dtype=torch.float64).cumprod(0),
+        torch.tensor([f.factor for f in result], dtype=torch.float64).cumprod(0),
     )
 
 
 def captions(model: FVSBN, x: Tensor) -> list[str]:
     """What happens at each rank."""
-    found, read = factors(model, x), reading(model, x)
+    result, read = factors(model, x), reading(model, x)
     return [
         f"x{f.variable + 1} is {x[f.variable]:.0f}: factor {f.factor:.4f}. "
         f"The {1 << (BITS - 1 - r)} strings that agree so far hold {float(read.mass[r]):.5f} together."
         if r < BITS - 1
         else f"x{f.variable + 1} is {x[f.variable]:.0f}: factor {f.factor:.4f}. One string is left, with "
         f"{float(read.mass[r]):.5f}."
-        for r, f in enumerate(found)
+        for r, f in enumerate(result)
     ]
 
 
 def smallest(model: FVSBN, x: Tensor) -> int | None:
     """The variable whose factor is the smallest; None if several are alike."""
-    found = sorted(factors(model, x), key=lambda f: f.factor)
-    return None if found[1].factor - found[0].factor < 1e-9 else found[0].variable
+    result = sorted(factors(model, x), key=lambda f: f.factor)
+    return None if result[1].factor - result[0].factor < 1e-9 else result[0].variable

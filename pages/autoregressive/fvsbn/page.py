@@ -37,7 +37,7 @@ with stage.rail:
     except ValueError as error:
         ui.stop(str(error))
 model = lens.network(rows, order)
-found, factors, read = lens.distribution(model), lens.factors(model, x), lens.reading(model, x)
+result, factors, read = lens.distribution(model), lens.factors(model, x), lens.reading(model, x)
 names = [f"x{i + 1}" for i in order.tolist()]
 string = drawing.bit_strings(x[None])[0]
 film = ui.film(lens.BITS, key="step", default=2, label="Row", seconds=1.2)
@@ -75,16 +75,16 @@ with stage.picture:
     with right:
         opacity = 0.25 + 0.75 * read.agree
         ui.button_figure(
-            figures.strings(found.names, found.p, opacity[film.at], found.names.index(string)),
+            figures.strings(result.names, result.p, opacity[film.at], result.names.index(string)),
             key="strings",
             alt="Probability of every string of four bits; those that agree with x so far are full",
-            on_press=lambda _, row: {"x": found.names[row]},
-            data={"string": found.names, "p": found.p},
+            on_press=lambda _, row: {"x": result.names[row]},
+            data={"string": result.names, "p": result.p},
             share=1.0,
             film=film,
             frames={"data.0.marker.opacity": opacity},
         )
-p = float(found.p[found.names.index(string)])
+p = float(result.p[result.names.index(string)])
 with stage.foot:
     film.bar(
         captions=lens.captions(model, x), equations=[lens.row_equation(rows, order, x, r) for r in ranks]
@@ -92,9 +92,9 @@ with stage.foot:
 stage.metrics(
     {
         f"p({string})": f"{p:.5f}",
-        "Σ of all 16": f"{found.total:.5f}",
-        "Entropy, nats": f"{found.entropy:.5f}",
-        "Likeliest": found.likeliest,
+        "Σ of all 16": f"{result.total:.5f}",
+        "Entropy, nats": f"{result.entropy:.5f}",
+        "Likeliest": result.likeliest,
     }
 )
 

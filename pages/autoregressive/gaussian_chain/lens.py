@@ -164,10 +164,10 @@ def log_density(model: GaussianChain, x: Tensor) -> LogDensity:
     return LogDensity(means, variance.sqrt(), model.log_conditionals(x[None])[0], float(joint))
 
 
-def terms(found: LogDensity, x: Tensor) -> dict[str, list[str]]:
+def terms(result: LogDensity, x: Tensor) -> dict[str, list[str]]:
     """Captions and equations (LaTeX) of the values of the path (n,)."""
     captions, equations = [], []
-    rows = zip(x.tolist(), found.means.tolist(), found.spreads.tolist(), found.terms.tolist(), strict=True)
+    rows = zip(x.tolist(), result.means.tolist(), result.spreads.tolist(), result.terms.tolist(), strict=True)
     for t, (value, mean, spread, term) in enumerate(rows, start=1):
         off = abs(value - mean) / spread
         captions.append(
@@ -177,12 +177,12 @@ def terms(found: LogDensity, x: Tensor) -> dict[str, list[str]]:
     return {"captions": captions, "equations": equations}
 
 
-def term_table(found: LogDensity, x: Tensor) -> dict[str, list[Any]]:
+def term_table(result: LogDensity, x: Tensor) -> dict[str, list[Any]]:
     """The terms of the chain rule, a row a value."""
     return {
         "step": list(range(1, len(x) + 1)),
         "x": [f"{v:g}" for v in x.tolist()],
-        "mean": [f"{v:.4f}" for v in found.means.tolist()],
-        "standard deviation": [f"{v:.4f}" for v in found.spreads.tolist()],
-        "log N(x; mean, sd²)": [f"{v:.7f}" for v in found.terms.tolist()],
+        "mean": [f"{v:.4f}" for v in result.means.tolist()],
+        "standard deviation": [f"{v:.4f}" for v in result.spreads.tolist()],
+        "log N(x; mean, sd²)": [f"{v:.7f}" for v in result.terms.tolist()],
     }

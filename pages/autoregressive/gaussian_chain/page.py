@@ -118,35 +118,35 @@ def path_mode() -> None:
     except ValueError as error:
         ui.stop(str(error))
     model = lens.chain(a, s, len(x), stationary)
-    found = lens.log_density(model, x)
+    result = lens.log_density(model, x)
     places = list(range(1, len(x) + 1))
     film = ui.film(len(x), key="step", default=len(x) - 1, label="Value", seconds=0.8)
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             growing(
-                model, lens.paths(model, 8, 0), x, found.means, film,
+                model, lens.paths(model, 8, 0), x, result.means, film,
                 "The typed path among paths of the chain",
             )  # fmt: skip
         with right:
             shown = [[1.0 if t <= at else 0.2 for t in range(len(x))] for at in range(len(x))]
-            bars = basic.bars(places, found.terms, title="log p(xₜ | xₜ₋₁), nats", xlabel="step")
+            bars = basic.bars(places, result.terms, title="log p(xₜ | xₜ₋₁), nats", xlabel="step")
             ui.figure(
                 bars.update_traces(marker_opacity=shown[film.at]),
                 alt="Log-density of each value given the one before",
-                data={"step": places, "term": found.terms}, key="terms", share=1.0,
+                data={"step": places, "term": result.terms}, key="terms", share=1.0,
                 film=film, frames={"data.0.marker.opacity": shown},
             )  # fmt: skip
     with stage.foot:
-        film.bar(**lens.terms(found, x))
-    gap = f"{abs(found.total - found.joint):.1e}"
-    joint = f"{found.joint:.7f}"
-    stage.metrics({"Sum of the terms": f"{found.total:.7f}", "One normal": joint, "Difference": gap})
-    worst = int(found.terms.argmin()) + 1
+        film.bar(**lens.terms(result, x))
+    gap = f"{abs(result.total - result.joint):.1e}"
+    joint = f"{result.joint:.7f}"
+    stage.metrics({"Sum of the terms": f"{result.total:.7f}", "One normal": joint, "Difference": gap})
+    worst = int(result.terms.argmin()) + 1
     with stage.below:
         ui.equation(
-            rf"\sum_t \log N(x_t;\, {a:g}\,x_{{t-1}},\, {s:g}^2) = {found.total:.7f} = "
-            rf"\log N(x;\, 0, \Sigma) = {found.joint:.7f}",
+            rf"\sum_t \log N(x_t;\, {a:g}\,x_{{t-1}},\, {s:g}^2) = {result.total:.7f} = "
+            rf"\log N(x;\, 0, \Sigma) = {result.joint:.7f}",
             f"Nats; the first term is log N(x₁; 0, {float(model.first_variance):.4f}). On the right, the "
             "determinant and the inverse of the whole covariance matrix.",
         )
@@ -154,12 +154,12 @@ def path_mode() -> None:
             "The chain rule and one normal distribution give the same number by two roads: n small terms, or "
             "one n × n matrix. Each term asks only how far a value lies from a times the one before."
         )
-        ui.table(lens.term_table(found, x), alt="The terms of the chain rule")
+        ui.table(lens.term_table(result, x), alt="The terms of the chain rule")
         ui.check(
             "Which value is the least expected, given the one before it?", places, worst,
-            f"Its term is {float(found.terms.min()):.4f} nats.",
+            f"Its term is {float(result.terms.min()):.4f} nats.",
             wrong=[f"Value {i} has {t:.4f} nats: a times the one before is expected."
-                   for i, t in enumerate(found.terms, 1)],
+                   for i, t in enumerate(result.terms, 1)],
             veils=("terms", "equation"),
         )  # fmt: skip
         ui.program(
@@ -171,7 +171,7 @@ def path_mode() -> None:
             model.put({a!r}, {s!r}, first_variance={float(model.first_variance)!r})
             result = float(model.log_prob(torch.tensor([{x.tolist()}])))
             """,
-            shows=found.total,
+            shows=result.total,
         )
         model_code = gaussian_chain.GaussianChain
         ui.source(

@@ -50,13 +50,13 @@ def coin_walks(draws: int, seed: int) -> list[Walk]:
     """The same walks of fair steps of -1 or +1 after 1, 2, …, STEPS steps."""
     coins = torch.randint(2, (draws, STEPS), generator=torch.Generator().manual_seed(seed))
     walked = F.pad((2 * coins - 1).cumsum(1), (1, 0))
-    found = []
+    results = []
     for steps in range(1, STEPS + 1):
         ups = (walked[:, steps] + steps) // 2
         shares = ups.bincount(minlength=steps + 1).double() / draws
         places = torch.arange(-steps, steps + 1, 2)
-        found.append(Walk(walked[:, : steps + 1], places, walk_distribution(steps)[::2], shares))
-    return found
+        results.append(Walk(walked[:, : steps + 1], places, walk_distribution(steps)[::2], shares))
+    return results
 
 
 def coin_walk(steps: int, draws: int, seed: int) -> Walk:

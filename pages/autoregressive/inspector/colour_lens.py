@@ -61,10 +61,10 @@ class Reading:
         """A caption and LaTeX for one pixel."""
         side = round(self.x.shape[1] ** 0.5)
         levels, own = self.x[:, pixel].int().tolist(), (-self.cost[:, pixel]).exp().tolist()
-        told = ", ".join(f"{name} {level}" for name, level in zip(COLOURS, levels, strict=True))
+        text = ", ".join(f"{name} {level}" for name, level in zip(COLOURS, levels, strict=True))
         r, g, b = own
         return (
-            f"Pixel ({pixel // side}, {pixel % side}): {told}; it costs "
+            f"Pixel ({pixel // side}, {pixel % side}): {text}; it costs "
             f"{abs(float(self.pixel_cost[pixel])):.3f} nats.",
             rf"p(r)\,p(g \mid r)\,p(b \mid r, g) = {r:.4f} \cdot {g:.4f} \cdot {b:.4f} = {r * g * b:.4f}",
         )
@@ -100,9 +100,9 @@ def inside(model: PixelModel, x: Tensor, pixel: int) -> Tensor:
     return torch.stack([row.amax(0) for row in rows])
 
 
-def inside_table(found: Tensor) -> dict[str, list[str]]:
+def inside_table(result: Tensor) -> dict[str, list[str]]:
     """`inside` as columns."""
-    rows = [[f"{v:.2f}" if v else "0" for v in row] for row in found.tolist()]
+    rows = [[f"{v:.2f}" if v else "0" for v in row] for row in result.tolist()]
     return {"logit of": list(COLOURS)} | {
         f"reads {name}": [row[c] for row in rows] for c, name in enumerate(COLOURS)
     }

@@ -32,7 +32,7 @@ def view(stage: Any) -> None:
         seed = ui.number("Seed of the completions", 0, 9999, 0, key="draw")
         ui.caption(f"{colour_lens.MODEL}: four levels of each colour.")
     x = colour_lens.shape(kind, paint, ground, side)
-    found = colour_lens.read(model, x)
+    result = colour_lens.read(model, x)
     film = ui.film(side * side, key="colour", default=10, label="Pixel", seconds=0.3,
                    values=range(side * side))  # fmt: skip
     pixels = figures.raster_pixels(side)
@@ -44,19 +44,19 @@ def view(stage: Any) -> None:
             ui.figure(ink, alt="The picture as far as it comes before the pixel", key="known", share=0.55,
                       film=film, frames=frames, data={"level": x})  # fmt: skip
             ui.figure(
-                raster.surprisal(found.pixel_cost, side, "Surprisal, nats"), key="cost", share=0.45,
+                raster.surprisal(result.pixel_cost, side, "Surprisal, nats"), key="cost", share=0.45,
                 alt="What each pixel costs, all three colours",
-                data={"pixel": range(side * side), "nats": found.pixel_cost},
+                data={"pixel": range(side * side), "nats": result.pixel_cost},
             )  # fmt: skip
         with middle:
             for c, (name, given) in enumerate(GIVEN.items()):
                 bars, frames = figures.distribution(
-                    found.p[c], found.x[c], film.at, f"p({name[0]} | …{given and ', ' + given})"
+                    result.p[c], result.x[c], film.at, f"p({name[0]} | …{given and ', ' + given})"
                 )
                 ui.figure(
                     bars.update_xaxes(title=None), alt=f"The conditional of {name}", key=name, share=1 / 3,
                     film=film, frames=frames,
-                    data={"level": range(found.p.shape[2]), "p": found.p[c, film.at]},
+                    data={"level": range(result.p.shape[2]), "p": result.p[c, film.at]},
                 )  # fmt: skip
         with right:
             drawn = completed(x, film.at, seed)
@@ -65,14 +65,16 @@ def view(stage: Any) -> None:
                 alt=f"{COUNT} completions of what comes before the pixel", key="completed", share=1.0,
                 data={"picture": drawing.bit_strings(drawn)},
             )  # fmt: skip
-    spoken = [found.words(pixel) for pixel in range(side * side)]
+    spoken = [result.words(pixel) for pixel in range(side * side)]
     with stage.foot:
-        film.bar(captions=[said for said, _ in spoken], equations=[latex for _, latex in spoken])
+        film.bar(captions=[text for text, _ in spoken], equations=[latex for _, latex in spoken])
     least = Shapes(side, colour_lens.SIZES).least_nll
-    stage.metrics({"−log p(x)": f"{found.total:.2f} nats", "no density is below, on average": f"{least:.2f}"})
+    stage.metrics(
+        {"−log p(x)": f"{result.total:.2f} nats", "no density is below, on average": f"{least:.2f}"}
+    )
     row, column = divmod(film.at, side)
-    own = float(found.pixel_cost[film.at])
-    dearest = max(found.cost[:, film.at].tolist())
+    own = float(result.pixel_cost[film.at])
+    dearest = max(result.cost[:, film.at].tolist())
     with stage.below:
         ui.table(
             colour_lens.inside_table(colour_lens.inside(model, x, film.at)),
@@ -89,8 +91,8 @@ def view(stage: Any) -> None:
         ui.check(
             f"Which colour of pixel ({row}, {column}) costs most?",
             names,
-            names[found.cost[:, film.at].tolist().index(dearest)] if dearest > 0.1 else names[-1],
-            "; ".join(f"{n} {v:.3f}" for n, v in zip(names, found.cost[:, film.at].tolist(), strict=False))
+            names[result.cost[:, film.at].tolist().index(dearest)] if dearest > 0.1 else names[-1],
+            "; ".join(f"{n} {v:.3f}" for n, v in zip(names, result.cost[:, film.at].tolist(), strict=False))
             + f"; together {own:.3f} nats.",
             wrong=(
                 "Red comes first, but only within its pixel: the pixels around may settle it.",
@@ -109,6 +111,6 @@ def view(stage: Any) -> None:
             x = colour_lens.shape("{kind}", "{paint}", "{ground}", {side})
             result = -model.log_prob(x[None]).item()
             """,
-            shows=found.total,
+            shows=result.total,
         )
         ui.source(pixelcnn.causal_mask, pixelcnn.PixelCNN, colour_lens.read, references=ROOM.references)

@@ -95,12 +95,13 @@ def view(stage: Any) -> None:
                     alt=f"Completions by {each}", share=1.0, key=f"sheet-{each}",
                     data={"picture": drawing.bit_strings(drawn)},
                 )  # fmt: skip
-    seen, whole = drawing.completion_score(model, picture, given, order, y)
+    result, whole = drawing.completion_score(model, picture, given, order, y)
     with stage.foot:
         ui.caption(how(name, model, given))
     if exact:
         stage.equation(
-            rf"\log p(\text{{rest}} \mid \text{{given}}) = {whole:.2f} - ({seen:.2f}) = {whole - seen:.2f}",
+            rf"\log p(\text{{rest}} \mid \text{{given}}) = {whole:.2f} - ({result:.2f}) = "
+            rf"{whole - result:.2f}",
             "log p(x) − log p(given) of your own picture, nats: how well it guesses what you really drew.",
         )
     else:
@@ -147,7 +148,7 @@ def view(stage: Any) -> None:
             order = {"None" if exact else "model.component_order(0)"}
             result = list(drawing.completion_score(model, picture, given, order, {y}))
             """,
-            shows=[seen, whole],
+            shows=[result, whole],
         )
         ui.source(
             observed_first, base.Autoregressive.sample, base.Autoregressive.joints_given,

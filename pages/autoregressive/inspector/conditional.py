@@ -23,20 +23,20 @@ def posterior(name: str, x: torch.Tensor) -> torch.Tensor:
     return lens.posterior(ui.load(name), x)
 
 
-def own_figure(name: str, model: Any, x: torch.Tensor, found: lens.Conditional, y: int | None) -> str:
+def own_figure(name: str, model: Any, x: torch.Tensor, conditional: lens.Conditional, y: int | None) -> str:
     """What a member can show of itself, else the cost of every pixel; and a sentence on it, if there is."""
-    side, said = drawing.side(model), ""
+    side, text = drawing.side(model), ""
     if model.num_categories > 2:
-        names, p = [str(k) for k in range(model.num_categories)], found.distribution
+        names, p = [str(k) for k in range(model.num_categories)], conditional.distribution
         shown = names if len(names) < 8 else [k if int(k) % 4 == 0 else "" for k in names]
-        fig = basic.bars(shown, p, highlight=found.value, xlabel="value", title="p(value)")
+        fig = basic.bars(shown, p, highlight=conditional.value, xlabel="value", title="p(value)")
         alt, data = "The conditional of this pixel", {"value": names, "p": p}
     elif y is not None:
         names, p = [str(c) for c in range(lens.classes(model))], posterior(name, x)
         fig = basic.bars(names, p, highlight=y, probability=True, title="p(class | picture)", xlabel="class")
         alt, data = "Probability of each class given the picture", {"class": names, "p": p}
     elif isinstance(model, lens.NADE):
-        units = nade_state.running_units(model, x, found.pixel, 8)
+        units = nade_state.running_units(model, x, conditional.pixel, 8)
         fig = basic.bars(
             [f"a{k}" for k in units.unit.tolist()], units.after, baseline=units.state,
             names=("after", "running sum"),
@@ -44,13 +44,13 @@ def own_figure(name: str, model: Any, x: torch.Tensor, found: lens.Conditional, 
         alt = "Running sums before and after this pixel's column is added"
         data = {"unit": units.unit, "before": units.state, "column": units.column, "after": units.after,
                 "vote": units.vote}  # fmt: skip
-        said = (
+        text = (
             f"Drawn are the {len(units.unit)} units with the largest vote V σ(a). Carried column by column; "
             f"summed anew it differs by at most {units.drift:.0e}."
         )
     elif isinstance(model, lens.FVSBN):
-        row = lens.weights_row(model, found.pixel)
-        fig = raster.reads(row, side, found.pixel, f"Row {found.pixel} of A", height=190)
+        row = lens.weights_row(model, conditional.pixel)
+        fig = raster.reads(row, side, conditional.pixel, f"Row {conditional.pixel} of A", height=190)
         alt = "Weights of the logistic regression of this pixel, on the picture"
         data = {"pixel": range(model.n), "weight": row}
     else:
@@ -58,7 +58,7 @@ def own_figure(name: str, model: Any, x: torch.Tensor, found: lens.Conditional, 
         fig = raster.surprisal(cost, side, "Surprisal, nats", height=190)
         alt, data = "What each pixel costs under this model", {"pixel": range(model.n), "surprisal": cost}
     ui.figure(fig, alt=alt, data=data, share=0.5, key="own")
-    return said
+    return text
 
 
 def view(stage: Any) -> None:
@@ -71,50 +71,50 @@ def view(stage: Any) -> None:
         y = int(posterior(name, x).argmax())
     cell = ui.selected_cell("pixel", side, side)
     pixel = cell[0] * side + cell[1] if cell else lens.default_pixel(x)
-    found = look(name, x, pixel, y or 0)
+    result = look(name, x, pixel, y or 0)
     with stage.picture:
-        seen, beside = ui.columns([3, 2])
-        with seen:
+        results, beside = ui.columns([3, 2])
+        with results:
             ui.clickable(
-                raster.canvas(lens.ink(found.seen, model), side, pixel,
+                raster.canvas(lens.ink(result.seen, model), side, pixel,
                               f"What pixel {pixel} may see; click another", clickable=True),
                 key="pixel", alt="The picture as far as it comes before the chosen pixel", mark=False,
-                share=1.0, data={"pixel": range(model.n), "x": found.seen},
+                share=1.0, data={"pixel": range(model.n), "x": result.seen},
             )  # fmt: skip
         with beside:
             ui.figure(
-                raster.reads(found.gradient, side, pixel, "Reads: ∂ logit / ∂ x", height=190), share=0.5,
+                raster.reads(result.gradient, side, pixel, "Reads: ∂ logit / ∂ x", height=190), share=0.5,
                 alt="Gradient of this pixel's logit with respect to every pixel",
-                data={"pixel": range(model.n), "gradient": found.gradient},
+                data={"pixel": range(model.n), "gradient": result.gradient},
             )  # fmt: skip
-            said = own_figure(name, model, x, found, y)
+            text = own_figure(name, model, x, result, y)
     stage.metrics(
         {
-            f"p({found.asked} | before)": f"{found.p:.4f}",
-            "Place": f"{found.rank} of {model.n}",
-            "Reads": f"{found.reads} of {found.rank - 1} earlier",
-            "Later": str(found.leaks),
+            f"p({result.asked} | before)": f"{result.p:.4f}",
+            "Place": f"{result.rank} of {model.n}",
+            "Reads": f"{result.reads} of {result.rank - 1} earlier",
+            "Later": str(result.leaks),
         }
     )
-    first, *more = lens.arithmetic(model, x, found)
+    first, *more = lens.arithmetic(model, x, result)
     stage.equation(*first)
     with stage.below:
         for latex, note in more:
             ui.equation(latex, note)
-        if said:
-            ui.caption(said)
+        if text:
+            ui.caption(text)
         ui.notice(
             "The picture is the same for every member; what differs is how far back a pixel looks. FVSBN "
             "weighs all of the past by one row of numbers; NADE keeps one sum for all pixels and adds a "
             "column a pixel; MADE and PixelCNN compute all conditionals in one pass. "
-            f"Whatever comes later is read by nobody: here {found.leaks} pixels."
+            f"Whatever comes later is read by nobody: here {result.leaks} pixels."
         )
-        likeliest = int(found.distribution.argmax())
+        likeliest = int(result.distribution.argmax())
         ui.check(
-            f"Pixel {pixel} is {found.value}. Is that the value which the model finds likeliest here?",
+            f"Pixel {pixel} is {result.value}. Is that the value which the model finds likeliest here?",
             ["yes", "no"],
-            "yes" if likeliest == found.value else "no",
-            f"It gives {found.asked} the probability {found.p:.3f}; the likeliest is {likeliest}.",
+            "yes" if likeliest == result.value else "no",
+            f"It gives {result.asked} the probability {result.p:.3f}; the likeliest is {likeliest}.",
             wrong={
                 "yes": "What stands in the picture is a fact, not a belief: the model held another value "
                 "likelier.",
@@ -131,8 +131,8 @@ def view(stage: Any) -> None:
             x = {common.literal(x)}
             logits = model.logits(x[None], model.component_order(0), {y or 0})[0, {pixel}]
             p = model.probabilities(logits)
-            result = p.item() if p.ndim == 0 else p[{found.asked}].item()
+            result = p.item() if p.ndim == 0 else p[{result.asked}].item()
             """,
-            shows=found.p,
+            shows=result.p,
         )
         ui.source(type(model).logits, base.Autoregressive.conditionals, references=ROOM.references)

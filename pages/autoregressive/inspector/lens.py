@@ -180,7 +180,7 @@ def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> list[tuple[str
     log_p = view.distribution.double().log()
     others = log_p - float(log_p[v]) + view.logit  # the logits
     total = float(others.exp().sum())
-    found = [
+    results = [
         (
             rf"p(x_{{{i}}}{{=}}{v} \mid x_{{<{i}}}) = \frac{{e^{{\ell_{{{v}}}}}}}{{\sum_k e^{{\ell_k}}}} = "
             rf"\frac{{e^{{{view.logit:.3f}}}}}{{{total:.4g}}} = {view.p:.4f}",
@@ -190,7 +190,7 @@ def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> list[tuple[str
     if isinstance(model, NADE):
         units = running_units(model, x, i)
         shown = float(units.vote.sum())
-        found.append(
+        results.append(
             (
                 rf"\ell_{{{v}}} = b + \sum_k V_k\,\sigma(a_k) = "
                 rf"{units.bias:.3f} {shown:+.3f} {units.rest:+.3f} = {view.logit:.3f}",
@@ -198,7 +198,7 @@ def level_arithmetic(model: Any, x: Tensor, view: Conditional) -> list[tuple[str
                 f"All {model.num_categories} logits read the same running sum.",
             )
         )
-    return found
+    return results
 
 
 # --- A picture as it comes ----------------------------------------------------------------------

@@ -17,19 +17,20 @@ def view(stage: Any) -> None:
     with stage.rail:
         raw = [ui.slider(f"Weight of {cell}", 1, 100, start, key=f"p{cell}") for cell, start in CELLS.items()]
     joint = torch.tensor(raw, dtype=torch.float64) / sum(raw)
-    found = lens.averages(joint)
-    totals = found.totals()
+    averages = lens.averages(joint)
+    totals = averages.totals()
     cells = list(CELLS)
     with stage.picture:
         ui.figure(
-            basic.bars(cells, found.probabilities, baseline=found.mixture, xlabel="x₁x₂",
+            basic.bars(cells, averages.probabilities, baseline=averages.mixture, xlabel="x₁x₂",
                        names=("averaged conditionals", "mixture = the joint")),
             alt="Probability of each cell by the mixture and by averaged conditionals", share=1.0,
-            data={"cell": cells, "mixture": found.mixture, "averaged probabilities": found.probabilities,
-                  "averaged logits": found.logits},
+            data={"cell": cells, "mixture": averages.mixture,
+            "averaged probabilities": averages.probabilities,
+                  "averaged logits": averages.logits},
         )  # fmt: skip
     stage.metrics({f"Sum, {label}": f"{total:.7f}" for label, total in totals.items()})
-    a, b = (float(v) for v in found.conditionals[:, 3, 1])
+    a, b = (float(v) for v in averages.conditionals[:, 3, 1])
     excess = totals["averaged probabilities"]
     exact = abs(excess - 1) < 1e-9
     stage.equation(

@@ -32,20 +32,20 @@ def view(stage: Any) -> None:
     if which != "mine":
         sheet = [picture for _, picture in drawing.examples(side)]
     x = torch.stack([drawing.bits(picture) for picture in sheet])
-    found = scored(name, x, count, seed, pool)
+    result = scored(name, x, count, seed, pool)
     film = ui.film(count, key="order", label="Order", seconds=0.6)
-    positions = torch.stack([ranks(order) for order in found.orders]).view(-1, side, side)
-    best = float(found.each.min())
+    positions = torch.stack([ranks(order) for order in result.orders]).view(-1, side, side)
+    best = float(result.each.min())
     with stage.picture:
         costs, order = ui.columns([3, 2])
         with costs:
             strip, frames = figures.strip(
-                found.each, {"mean": found.mean, "mixture": found.ensemble}, film.at
+                result.each, {"mean": result.mean, "mixture": result.ensemble}, film.at
             )
             ui.figure(
                 strip, share=1.0, film=film, frames=frames, key="costs",
                 alt="Cost of the pictures under each order, their mean, and the cost under the mixture",
-                data={"order": range(1, count + 1), "nll": found.each},
+                data={"order": range(1, count + 1), "nll": result.each},
             )  # fmt: skip
         with order:
             ui.figure(
@@ -57,20 +57,20 @@ def view(stage: Any) -> None:
     with stage.foot:
         film.bar(captions=[
             f"Order {s} of {count}, {label}: {cost:.2f} nats" + (", the best." if cost == best else ".")
-            for s, (label, cost) in enumerate(zip(names, found.each.tolist(), strict=True), start=1)
+            for s, (label, cost) in enumerate(zip(names, result.each.tolist(), strict=True), start=1)
         ])  # fmt: skip
     stage.metrics(
         {
             "Best order": f"{best:.2f} nats",
-            "Mean of the orders": f"{found.mean:.2f} nats",
-            "Mixture of joints": f"{found.ensemble:.2f} nats",
+            "Mean of the orders": f"{result.mean:.2f} nats",
+            "Mixture of joints": f"{result.ensemble:.2f} nats",
         }
     )
     stage.equation(
-        rf"-\log \textstyle\frac{{1}}{{{count}}} \sum_s p_s(x) = {found.ensemble:.2f} \;\le\; "
-        rf"\frac{{1}}{{{count}}} \sum_s -\log p_s(x) = {found.mean:.2f}",
+        rf"-\log \textstyle\frac{{1}}{{{count}}} \sum_s p_s(x) = {result.ensemble:.2f} \;\le\; "
+        rf"\frac{{1}}{{{count}}} \sum_s -\log p_s(x) = {result.mean:.2f}",
     )
-    first = float(found.each[0])
+    first = float(result.each[0])
     with stage.below:
         ui.notice(
             "The chain rule is exact in any order, but these conditionals are learned: every order is "
@@ -81,8 +81,8 @@ def view(stage: Any) -> None:
         ui.check(
             "Is the mixture better than its best order here?",
             ["yes", "no"],
-            "yes" if found.ensemble < best else "no",
-            f"Mixture {found.ensemble:.2f}, best {best:.2f}, first {first:.2f} nats: sure is only the mean.",
+            "yes" if result.ensemble < best else "no",
+            f"Mixture {result.ensemble:.2f}, best {best:.2f}, first {first:.2f} nats: sure is only the mean.",
             wrong={
                 "yes": "Jensen bounds the mixture by the mean of its orders, not by the best of them.",
                 "no": "No one order is best for every picture: over several the mixture may beat them all.",
@@ -107,7 +107,7 @@ def view(stage: Any) -> None:
             mixture = each.logsumexp(0) - math.log(len(each))
             result = [-each.mean().item(), -mixture.mean().item()]
             """,
-            shows=[found.mean, found.ensemble],
+            shows=[result.mean, result.ensemble],
         )
         ui.source(
             lens.under_many_orders, base.Autoregressive.log_prob, references=ROOM.references

@@ -109,9 +109,9 @@ def removed_half(stage: Any) -> None:
     gone, truth = lens.removed(half, SIDE, seed), tests[index]
     given = lens.without(truth, gone)
     by_half = {name: imputed(name, seed) for name in lens.HALVES}
-    means = {name: lens.summary(found) for name, found in by_half.items()}
-    fresh = {name: found["MADE, fresh orders"] or 0.0 for name, found in means.items()}
-    alone = {name: found["independent pixels"] or 0.0 for name, found in means.items()}
+    means = {name: lens.summary(result) for name, result in by_half.items()}
+    fresh = {name: result["MADE, fresh orders"] or 0.0 for name, result in means.items()}
+    alone = {name: result["independent pixels"] or 0.0 for name, result in means.items()}
     with stage.picture:
         left, right = ui.columns(2)
         with left:

@@ -54,8 +54,8 @@ def scans(side: int) -> list[Tensor]:
     """The orders named in `SCANS` of side² pixels, (side²,) each."""
     grid = torch.arange(side * side).view(side, side)
     lines = [grid.flip(flips) for flips in ([], [1], [0], [0, 1])]
-    across = [found.flatten() for found in lines]
-    down = [found.t().flatten() for found in lines]
+    across = [result.flatten() for result in lines]
+    down = [result.t().flatten() for result in lines]
     snake = torch.where(torch.arange(side)[:, None] % 2 == 0, grid, grid.flip(1)).flatten()
     rest, spiral = grid, []
     while rest.numel():  # the top row, then the rest turned so that its next edge is on top
@@ -234,6 +234,6 @@ def imputation_table(means: Mapping[str, Mapping[str, float | None]], pixels: in
     for name in next(iter(means.values())):
         rows[name] = [
             "not possible exactly" if cost is None else f"{cost:.2f} nats, {cost / pixels / LN2:.3f} bits"
-            for cost in (found[name] for found in means.values())
+            for cost in (result[name] for result in means.values())
         ]
     return rows

@@ -113,7 +113,7 @@ def measure(sides: Sequence[int], hidden: int, batch: int) -> Iterator[tuple[flo
     """Time every member at every size; yields the share done and the timings so far."""
     tasks = [(side, name) for side in sides for name in MODELS]
     weights = [side**2 * (side**2 if name == PASSES else 30) for side, name in tasks]  # about their times
-    found: list[Timing] = []
+    timings: list[Timing] = []
     for done, (side, name) in enumerate(tasks, start=1):
         model = seeded(lambda name=name, side=side: MODELS[name](side, hidden)).eval()  # type: ignore[misc]
         generator = torch.Generator().manual_seed(0)
@@ -125,8 +125,8 @@ def measure(sides: Sequence[int], hidden: int, batch: int) -> Iterator[tuple[flo
                     draw_by_passes(m, batch) if name == PASSES else m.sample(batch, generator=g)
                 )
             )
-        found = [*found, Timing(name, model.n, one, many, count(name, model))]
-        yield sum(weights[:done]) / sum(weights), found
+        timings = [*timings, Timing(name, model.n, one, many, count(name, model))]
+        yield sum(weights[:done]) / sum(weights), timings
 
 
 def expected(n: int, d: int) -> tuple[int, int]:
@@ -141,23 +141,23 @@ def slope(n: Sequence[float], values: Sequence[float]) -> float:
     return float((x * y).sum() / (x * x).sum())
 
 
-def lines(found: Sequence[Timing], what: str) -> dict[str, tuple[list[int], list[float]]]:
+def lines(timings: Sequence[Timing], what: str) -> dict[str, tuple[list[int], list[float]]]:
     """ "log_prob" or "sample" by model: n, and milliseconds."""
     return {
         name: ([t.n for t in mine], [1000 * getattr(t, what) for t in mine])
         for name in MODELS
-        if (mine := [t for t in found if t.model == name])
+        if (mine := [t for t in timings if t.model == name])
     }
 
 
-def table(found: Sequence[Timing]) -> dict[str, list[object]]:
+def table(timings: Sequence[Timing]) -> dict[str, list[object]]:
     """By model: times at the largest n, their ratio, and the slopes over the upper half of the sizes."""
     rows: dict[str, list[object]] = {
         key: []
         for key in ("model", "log p, ms", "sample, ms", "sample / log p", "slope, log p", "slope, sample")
     }
-    for name in dict.fromkeys(t.model for t in found):
-        mine = [t for t in found if t.model == name]
+    for name in dict.fromkeys(t.model for t in timings):
+        mine = [t for t in timings if t.model == name]
         upper = mine[len(mine) // 2 - 1 :] if len(mine) > 2 else mine
         n = [t.n for t in upper]
         last = mine[-1]
@@ -171,9 +171,9 @@ def table(found: Sequence[Timing]) -> dict[str, list[object]]:
     return rows
 
 
-def count_table(found: Sequence[Timing]) -> dict[str, list[object]]:
+def count_table(timings: Sequence[Timing]) -> dict[str, list[object]]:
     """By model, at the largest n: what was counted."""
-    last = {t.model: t for t in found}
+    last = {t.model: t for t in timings}
     return {
         "model": list(last),
         "n": [t.n for t in last.values()],

@@ -74,8 +74,8 @@ def counts_mode() -> None:
                 data={"model": list(costs), **kinds},
             )  # fmt: skip
     shown, at = name, n
-    if point is not None and (found := lens.clicked(lines, sizes, point["x"], point["y"])):
-        shown, at = found
+    if point is not None and (result := lens.clicked(lines, sizes, point["x"], point["y"])):
+        shown, at = result
     mine, promised = cost(*lens.depends(shown, at, k, d)), lens.FORMULAS[shown](at, k, d)
     clicked = ", as clicked" if (shown, at) != (name, n) else ""
     counted = "too large to be made here" if mine.numbers is None else f"{mine.numbers:,} counted"
@@ -125,20 +125,20 @@ def race_mode() -> None:
             "Trained on the small digits. Nats of test digits, from the cards. Times are measured on this "
             f"machine: log p of 250 digits, and {race.SAMPLES} samples."
         )
-    found = raced()
+    result = raced()
     columns: dict[str, list[float]] = {
-        "numbers": [r.numbers for r in found],
-        "nats a digit": [r.nll for r in found],
-        "log p, ms": [r.score for r in found],
-        "samples, ms": [r.draw for r in found],
+        "numbers": [r.numbers for r in result],
+        "nats a digit": [r.nll for r in result],
+        "log p, ms": [r.score for r in result],
+        "samples, ms": [r.draw for r in result],
     }
     with stage.picture:
         ui.figure(
-            figures.race([r.name for r in found], columns, [r.numbers <= budget for r in found]),
+            figures.race([r.name for r in result], columns, [r.numbers <= budget for r in result]),
             alt="Numbers, cost and times of trained models", share=1.0, key="race",
-            data={"model": [r.name for r in found], **columns},
+            data={"model": [r.name for r in result], **columns},
         )  # fmt: skip
-    best, *others = race.within(found, budget)
+    best, *others = race.within(result, budget)
     stage.metrics({f"Best with {budget:,} numbers": best.name, "Nats": f"{best.nll:.2f}"})
     with stage.below:
         ui.notice(
@@ -147,9 +147,9 @@ def race_mode() -> None:
         )
         ui.check(
             f"Which model with at most {budget:,} numbers has the lowest cost of unseen digits?",
-            [r.name for r in found], best.name, f"{best.nll:.2f} nats.",
+            [r.name for r in result], best.name, f"{best.nll:.2f} nats.",
             wrong={r.name: f"{r.name} costs {r.nll:.2f} nats, {best.name} {best.nll:.2f}." for r in others}
-            | {r.name: f"{r.name} has {r.numbers:,} numbers." for r in found if r.numbers > budget},
+            | {r.name: f"{r.name} has {r.numbers:,} numbers." for r in result if r.numbers > budget},
             veils=("picture", "numbers"),
         )  # fmt: skip
         experiment = race.RACERS[best.name]
@@ -166,12 +166,12 @@ def race_mode() -> None:
         ui.source(race.race, asymmetry.seconds, references=ROOM.references)
 
 
-def pictures(found: list[asymmetry.Timing]) -> None:
+def pictures(timings: list[asymmetry.Timing]) -> None:
     """Both times against n."""
     for place, what, title in zip(
         ui.columns(2), ("log_prob", "sample"), ("log p, one pass", "sample, n steps"), strict=True
     ):
-        fig = basic.curves(asymmetry.lines(found, what), title=f"{title}, ms", xlabel="variables n",
+        fig = basic.curves(asymmetry.lines(timings, what), title=f"{title}, ms", xlabel="variables n",
                            log_x=True, log_y=True, markers=True)  # fmt: skip
         with place:
             ui.figure(fig, key=what, share=1.0, alt=f"Time of {title} against n, on logarithmic axes")
@@ -198,12 +198,12 @@ def time_mode() -> None:
         ui.figure(fig, alt="Multiplications of MADE and NADE by the formulas", key="promised", share=1.0)
 
     with stage.picture:
-        found = ui.job(
+        result = ui.job(
             "Measure", lambda: asymmetry.measure(sides, d, batch), key="measure", of=(d, batch, largest),
             show=pictures, before=promised,
         )  # fmt: skip
-        if found is not None:
-            pictures(found)
+        if result is not None:
+            pictures(result)
     stage.equation(
         rf"2nd = {likelihood:,} \;\text{{for log p}}, \quad n \cdot 2nd = {sampling:,} \;"
         r"\text{for a sample by full passes}".replace(",", "{,}"),
@@ -215,9 +215,9 @@ def time_mode() -> None:
             "n steps at least, whatever is kept from one to the next. Full passes for every step add a "
             "factor n: their slope rises towards 2."
         )
-        if found is not None:
-            ui.table(asymmetry.table(found), alt="Times at the largest size, and slopes on logarithmic axes")
-            ui.table(asymmetry.count_table(found), alt="Multiplications at the largest size, as they happen")
+        if result is not None:
+            ui.table(asymmetry.table(result), alt="Times at the largest size, and slopes on logarithmic axes")
+            ui.table(asymmetry.count_table(result), alt="Multiplications at the largest size, as they happen")
         ui.check(
             "How many times as many multiplications does a sample by full passes take as one log p?",
             sorted({largest, d, 2 * d, 2 * largest}), sampling // likelihood,

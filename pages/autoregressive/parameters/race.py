@@ -44,18 +44,18 @@ class Racer:
 def race(models: Mapping[str, tuple[Autoregressive, Mapping[str, Any]]]) -> list[Racer]:
     """By name the model and its card; timed here and now."""
     x = digits()[1]
-    found = []
+    results = []
     for name, (model, card) in models.items():
         with torch.no_grad():
             score = seconds(lambda model=model: model.log_prob(x))  # type: ignore[misc]
             own = torch.Generator().manual_seed(0)
             draw = seconds(lambda model=model, own=own: model.sample(SAMPLES, generator=own))  # type: ignore[misc]
-        found.append(
+        results.append(
             Racer(name, model.num_parameters, card["metrics"]["test/nll"], 1000 * score, 1000 * draw)
         )
-    return found
+    return results
 
 
-def within(found: Sequence[Racer], budget: int) -> list[Racer]:
+def within(racers: Sequence[Racer], budget: int) -> list[Racer]:
     """Those with at most so many numbers, the lowest cost first."""
-    return sorted((racer for racer in found if racer.numbers <= budget), key=lambda racer: racer.nll)
+    return sorted((racer for racer in racers if racer.numbers <= budget), key=lambda racer: racer.nll)

@@ -171,9 +171,9 @@ def sheets(weights: Tensor, side: int = 8, across: int = 4) -> Tensor:
     return maps.flatten(3).flatten(1, 2)[:, :-1, :-1]
 
 
-def reach(found: Sequence[Tensor]) -> float:
+def reach(result: Sequence[Tensor]) -> float:
     """The size that all but a hundredth of the weights of some `sheets` stay below."""
-    return max(float(sheet[~sheet.isnan()].abs().quantile(0.99)) for sheet in found)
+    return max(float(sheet[~sheet.isnan()].abs().quantile(0.99)) for sheet in result)
 
 
 def read_by(name: str, pixel: int, hidden: int) -> str:
@@ -183,30 +183,30 @@ def read_by(name: str, pixel: int, hidden: int) -> str:
     return f"Pixel {pixel} reads {pixel} pixels. Untied: {hidden * pixel:,} weights of its own."
 
 
-def gaps(found: Sequence[Shipped]) -> dict[int, float]:
+def gaps(results: Sequence[Shipped]) -> dict[int, float]:
     """By training size: test NLL of untied less that of NADE, nats; positive where sharing wins."""
-    test = {(f.name, f.size): f.test for f in found}
+    test = {(f.name, f.size): f.test for f in results}
     return {size: test["untied", size] - test["NADE", size] for size in SHIPPED["NADE"]}
 
 
-def shipped_lines(found: Sequence[Shipped]) -> dict[str, tuple[list[int], list[float], list[float]]]:
+def shipped_lines(results: Sequence[Shipped]) -> dict[str, tuple[list[int], list[float], list[float]]]:
     """Test costs with their spread over seeds, and training costs, against the training size."""
     lines = {}
     for split in ("test", "train"):
         for name in MODELS:
-            mine = [f for f in found if f.name == name]
+            mine = [f for f in results if f.name == name]
             spread = [f.std if split == "test" else 0.0 for f in mine]
             lines[f"{name}, {split}"] = ([f.size for f in mine], [getattr(f, split) for f in mine], spread)
     return lines
 
 
-def shipped_table(found: Sequence[Shipped]) -> dict[str, list[Any]]:
+def shipped_table(results: Sequence[Shipped]) -> dict[str, list[Any]]:
     """Columns, a row a model that ships."""
     return {
-        "experiment": [f.experiment for f in found],
-        "training digits": [f.size for f in found],
-        "test nats": [f"{f.test:.2f} ± {f.std:.2f}" for f in found],
-        "training nats": [f"{f.train:.2f}" for f in found],
+        "experiment": [f.experiment for f in results],
+        "training digits": [f.size for f in results],
+        "test nats": [f"{f.test:.2f} ± {f.std:.2f}" for f in results],
+        "training nats": [f"{f.train:.2f}" for f in results],
     }
 
 

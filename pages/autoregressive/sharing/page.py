@@ -66,21 +66,21 @@ def shipped_mode() -> None:
         film.bar(
             captions=[" ".join(lens.read_by(name, pixel, WIDTH) for name in names) for pixel in range(64)]
         )
-    found = [shipped(name, size) for name in lens.MODELS for size in lens.SHIPPED[name]]
-    now = {f.name: f for f in found if f.size == size}
+    results = [shipped(name, size) for name in lens.MODELS for size in lens.SHIPPED[name]]
+    now = {f.name: f for f in results if f.size == size}
     stage.metrics({f"{name}, test nats": f"{f.test:.2f} ± {f.std:.2f}" for name, f in now.items()})
     own, shared = (lens.input_weights(name, WIDTH) for name in ("untied", "NADE"))
     stage.equation(
         rf"d n(n-1)/2 = {own:,} \quad\text{{against}}\quad n d = {shared:,}".replace(",", "{,}"),
         f"Input weights, n = 64, d = {WIDTH}.",
     )
-    gaps = lens.gaps(found)
+    gaps = lens.gaps(results)
     won = ", ".join(f"{gap:.2f} nats at {one:,}" for one, gap in gaps.items())
     most = max(gaps, key=lambda one: gaps[one])
     better = min(now.values(), key=lambda f: f.test)
     with stage.below:
         ui.figure(
-            figures.by_size(lens.shipped_lines(found), f"−log p of models that ship, {WIDTH} units, nats"),
+            figures.by_size(lens.shipped_lines(results), f"−log p of models that ship, {WIDTH} units, nats"),
             alt="Test and training cost of untied networks and NADE against the number of training digits",
             key="by-size",
         )  # fmt: skip
@@ -88,7 +88,7 @@ def shipped_mode() -> None:
             f"With the best epoch chosen by validation, untied costs more by {won}, with {own / shared:.1f} "
             f"times as many input weights; most at {most:,}. A gap as small as the spread over seeds is none."
         )
-        ui.table(lens.shipped_table(found), alt="The models that ship, with their costs")
+        ui.table(lens.shipped_table(results), alt="The models that ship, with their costs")
         ui.caption(
             "Test: mean ± standard deviation over three seeds, from the cards. Training: the weights shown."
         )
@@ -145,9 +145,10 @@ def pictures(runs: list[lens.Run], hidden: int) -> None:
 
 def shipped_pictures() -> None:
     """What stands there before the training: the models that ship."""
-    found = [shipped(name, size) for name in lens.MODELS for size in lens.SHIPPED[name]]
+    results = [shipped(name, size) for name in lens.MODELS for size in lens.SHIPPED[name]]
     ui.figure(
-        figures.by_size(lens.shipped_lines(found), f"As shipped, d = {WIDTH}, nats"), key="sizes", share=1.0,
+        figures.by_size(lens.shipped_lines(results), f"As shipped, d = {WIDTH}, nats"), key="sizes",
+            share=1.0,
         alt="Test and training cost of the models that ship against the number of training digits",
     )  # fmt: skip
 

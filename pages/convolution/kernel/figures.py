@@ -22,22 +22,22 @@ def writing(n: int, at: int) -> list[str]:
     return [theme.OUTPUT if i == at else theme.fade(theme.OUTPUT, 0.4 if i < at else 0.0) for i in range(n)]
 
 
-def sliding(found: Slid, height: int = 380) -> Tree:
+def sliding(result: Slid, height: int = 380) -> Tree:
     """A kernel at work, every position above the next row's: the signal with the inputs that a step reads
     (crosses are padding), the kernel where it stands, the outputs so far at the middle of what they read."""
     values, done, window = (
-        array(found.x[0]).astype(float),
-        array(found.trace.result).astype(float),
-        found.window,
+        array(result.x[0]).astype(float),
+        array(result.trace.result).astype(float),
+        result.window,
     )
     n, p = len(values), window.padding
     reads = np.arange(len(done))[:, None] * window.stride - p + np.arange(window.kernel) * window.dilation
     middles, padded = reads.mean(1), [*range(-p, 0), *range(n, n + p)]
     fig = make_subplots(rows=3, cols=1, shared_xaxes=True, vertical_spacing=0.09, row_heights=[0.4, 0.2, 0.4])
     fig.add_bar(x=list(range(n)), y=values, row=1, col=1)
-    fig.add_bar(x=reads[0], y=found.taps, row=2, col=1)
+    fig.add_bar(x=reads[0], y=result.taps, row=2, col=1)
     fig.update_traces(
-        selector=1, marker_color=[theme.POSITIVE if w > 0 else theme.NEGATIVE for w in found.taps]
+        selector=1, marker_color=[theme.POSITIVE if w > 0 else theme.NEGATIVE for w in result.taps]
     )
     fig.add_bar(x=list(middles), y=list(done), row=3, col=1)
     fig.update_traces(width=0.8)
@@ -58,7 +58,7 @@ def sliding(found: Slid, height: int = 380) -> Tree:
         x0=0, x1=1, row=1, col=1, line_width=0, fillcolor=theme.fade(theme.OUTPUT, 0.15), layer="below"
     )
     fig.update_layout(height=height, showlegend=False)
-    colors = [reading(n, step.values["reads"]) for step in found.trace]
+    colors = [reading(n, step.values["reads"]) for step in result.trace]
     tree = turning(turning(fig, marker={"color": colors}), 1, x=reads)
     tree = turning(tree, 2, marker={"color": [writing(len(done), at) for at in range(len(done))]})
     band = {"yref": "paper", "y0": fig.layout.yaxis2.domain[0], "y1": 1}

@@ -10,19 +10,19 @@ from pages.convolution.kernel.room import ROOM
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    found = ui.compute(lens.slid, now)
-trace = found.trace
+    result = ui.compute(lens.slid, now)
+trace = result.trace
 film = ui.film_of(now, len(trace), names=range(len(trace)))
 with stage.picture:
     signal, matrix = ui.columns(2)
     with signal:
         ui.figure(
-            figures.sliding(found), key="sliding", share=1.0, film=film,
+            figures.sliding(result), key="sliding", share=1.0, film=film,
             alt="Bars: the input with the values that are read, the kernel below them, the outputs so far",
         )  # fmt: skip
     with matrix:
         ui.figure(
-            figures.matrix(found.matrix), key="matrix", share=1.0, film=film,
+            figures.matrix(result.matrix), key="matrix", share=1.0, film=film,
             alt="The convolution as a matrix of outputs by inputs; the row of this output is framed",
         )  # fmt: skip
 with stage.foot:
@@ -30,7 +30,7 @@ with stage.foot:
 
 # --- Words --------------------------------------------------------------------------------------
 
-n, k, at = found.x.shape[1], len(found.taps), trace[film.at].values
+n, k, at = result.x.shape[1], len(result.taps), trace[film.at].values
 s, d, p = now.stride, now.dilation, now.padding
 with stage.below:
     ui.figure(product(at["patch"], at["kernel"]), key="taps-product", alt="Patch times kernel")
@@ -62,7 +62,7 @@ with stage.below:
         f"""
         import torch
 
-        x, kernel = torch.tensor({found.x.tolist()}), torch.tensor([[{found.taps}]])
+        x, kernel = torch.tensor({result.x.tolist()}), torch.tensor([[{result.taps}]])
         result = torch.nn.functional.conv1d(
             x, kernel, torch.tensor([{now.bias}]), stride={s}, padding={p}, dilation={d}
         )[0]

@@ -21,9 +21,9 @@ cone = receptive_field.cone(windows, level, unit)
 names = ["input", *(f"layer {k}" for k in range(1, now.depth + 1))]
 fields = receptive_field.fields(settings)
 whole, index = (0,) + (unit,) * (x.ndim - 1), level * step - 1
-found = box = None
+result = box = None
 if level:
-    (found,) = units.over_input(built.chain, layers, index, [whole], x, built.others, now.over)
+    (result,) = units.over_input(built.chain, layers, index, [whole], x, built.others, now.over)
     box = layers[index].box(whole)
 with stage.picture:
     stack = figures.cone(cone.centres, cone.lit, cone.edges, cone.padding, names)
@@ -35,16 +35,16 @@ with stage.picture:
               "centre": [float(c) for row in cone.centres for c in row],
               "lit": [bool(on) for row in cone.lit for on in row]},
     )  # fmt: skip
-    if found is not None:
+    if result is not None:
         measure = "paths" if now.over == units.PATHS else "|gradient|"
         ui.figure(
-            figures.under(stack, receptive_fields.field(x, found, box, measure)),
+            figures.under(stack, receptive_fields.field(x, result, box, measure)),
             key="field",
             share=0.5,
             alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[now.over]}",
         )
-if found is not None:
-    stage.metrics(units.sizes(found, box))
+if result is not None:
+    stage.metrics(units.sizes(result, box))
 with stage.foot:
     ui.caption(
         f"Chosen: {names[level]}, unit {unit}; click any other. Its field r = {fields[level].size} inputs, "
@@ -66,9 +66,9 @@ with stage.below:
         alt="Positions, field, step and start of each layer", key="table",
     )  # fmt: skip
     held = (
-        f"Half of what reaches the chosen unit is held by {receptive_field.half_held(found)} inputs, with a "
-        f"half-width σ of {' × '.join(f'{s:.1f}' for s in receptive_field.spread(found))}. "
-        if found is not None
+        f"Half of what reaches the chosen unit is held by {receptive_field.half_held(result)} inputs, with a "
+        f"half-width σ of {' × '.join(f'{s:.1f}' for s in receptive_field.spread(result))}. "
+        if result is not None
         else ""
     )
     ui.notice(

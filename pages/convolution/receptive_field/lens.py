@@ -159,10 +159,10 @@ class Sweep:
 def swept(ran: Ran, units: Map, row: int, over: str) -> Sweep:
     """Results of `over_input` for the units of a row, with their boxes and numbers."""
     layer, chosen = ran.layer, units.row(row)
-    found = over_input(ran.model, ran.layers, ran.index, chosen, ran.x, ran.examples, over)
+    result = over_input(ran.model, ran.layers, ran.index, chosen, ran.x, ran.examples, over)
     title = layer_names(ran.model)[ran.index]
     boxes, captions, equations = [layer.box(unit) for unit in chosen], [], []
-    for unit, field, box in zip(chosen, found, boxes, strict=True):
+    for unit, field, box in zip(chosen, result, boxes, strict=True):
         numbers = arithmetic(layer, unit)
         into = loudest(numbers) if numbers.kernel is not None and numbers.kernel.ndim > 1 else 0
         equation, note = unit_equation(layer, unit, into)
@@ -172,7 +172,7 @@ def swept(ran: Ran, units: Map, row: int, over: str) -> Sweep:
             + ("It is shut: its ReLU gives 0, so no input can move it a little." if shut else note)
         )
         equations.append(equation)
-    return Sweep(chosen, found, boxes, captions, equations)
+    return Sweep(chosen, result, boxes, captions, equations)
 
 
 # --- What the machine says of them -----------------------------------------------------------------

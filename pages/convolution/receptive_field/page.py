@@ -15,7 +15,7 @@ with stage.rail:
 ran, run = ui.compute(lens.on_input, now), ui.compute(lens.swept, now)
 chosen = lens.mapped(ran, now.channel)
 film = ui.film_of(now, len(run.units), names=range(len(run.units)))
-unit, found, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
+unit, result, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
 h, title, shape = ran.layer.output, now.layer, lens.shape(ran.model)
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -68,15 +68,15 @@ with stage.below:
         alt="Class probabilities", key="prediction"
     )  # fmt: skip
     ui.notice(
-        f"{int((found != 0).sum())} of {found.numel()} inputs count here, with a half-width σ of "
-        f"{' × '.join(f'{s:.1f}' for s in receptive_field.spread(found))} inputs. "
+        f"{int((result != 0).sum())} of {result.numel()} inputs count here, with a half-width σ of "
+        f"{' × '.join(f'{s:.1f}' for s in receptive_field.spread(result))} inputs. "
         "Along a row of units the box moves with them. Orange never leaves the blue box: theory "
         "says which inputs can matter, the gradient which do, here. "
         "The more layers lie below a unit, the more paths lead to the middle of its box. "
         "A dense layer has no box: any of its units may read everything below it."
     )
     size = math.prod(last - first + 1 for first, last in box or [])
-    held = receptive_field.half_held(found)
+    held = receptive_field.half_held(result)
     ui.check(
         "Which share of the box is enough to hold half of the orange?",
         ["less than a tenth", "a tenth to a third", "more than a third"],
@@ -100,7 +100,7 @@ with stage.below:
             layers = receptive_field.walk(model, torch.zeros{shape})
             result = layers[{ran.index}].support({unit})  # paths from each input
             """,
-            shows=found,
+            shows=result,
         )
     else:
         ui.program(

@@ -90,8 +90,8 @@ def judged(model: DDPM, net: nn.Module) -> tuple[Tensor, float, float]:
     """Samples (CLOUD, 2) of a network, its error, and the distance of its samples."""
     noisy, t, best, begin, data = exam()
     trajectory = samplers.ddim(net, model.schedule, begin, model.schedule.times(SAMPLER_STEPS))
-    made = samplers.last(trajectory)
-    return made, float((net(noisy, t) - best).square().mean()), float(energy_distance(made, data))
+    result = samplers.last(trajectory)
+    return result, float((net(noisy, t) - best).square().mean()), float(energy_distance(result, data))
 
 
 @torch.no_grad()
@@ -167,11 +167,11 @@ def captions(looks: Sequence[Look]) -> list[str]:
 
 def equations(looks: Sequence[Look], recipe: Recipe) -> list[str]:
     """The average with its numbers, LaTeX."""
-    told = []
+    results = []
     for one in looks:
         a = recipe.share(one.step)
-        told.append(
+        results.append(
             rf"\bar\theta\leftarrow {a:.4f}\,\bar\theta+{1 - a:.4f}\,\theta,\qquad "
             rf"\textstyle\prod a={recipe.left(one.step):.3f}\text{{ of the first weights is left}}"
         )
-    return told
+    return results

@@ -35,19 +35,19 @@ def kinds_of(model: GaussianDiffusion) -> list[str]:
 
 
 def spent(
-    model: GaussianDiffusion, made: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False,
+    model: GaussianDiffusion, schedule: Schedule, x: Tensor, kind: str, seed: int = 0, clip: bool = False,
     asked: Asked | None = None,
 ) -> Bits:  # fmt: skip
     """The `terms` of one picture with a σ² of `kinds_of` the model."""
-    square = None if kind == LEARNED else variance(model, made, kind, clip)
-    return terms(model, made, x, square, seed, clip, asked)
+    square = None if kind == LEARNED else variance(model, schedule, kind, clip)
+    return terms(model, schedule, x, square, seed, clip, asked)
 
 
 def every(model: GaussianDiffusion, kind: str, T: int, image: str, seed: int, clip: bool) -> dict[str, Bits]:
     """Those of each σ² of `kinds_of` the model."""
-    made, x = schedule_of(kind, T), picture(image, *of_model(model))  # type: ignore[arg-type]
-    asked = ask(model, made, x, seed, clip)
-    return {which: spent(model, made, x, which, seed, clip, asked) for which in kinds_of(model)}
+    result, x = schedule_of(kind, T), picture(image, *of_model(model))  # type: ignore[arg-type]
+    asked = ask(model, result, x, seed, clip)
+    return {which: spent(model, result, x, which, seed, clip, asked) for which in kinds_of(model)}
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ class Column:
     def name(self) -> str:
         return f"{self.first}" if self.first == self.last else f"{self.first}–{self.last}"
 
-    def bits(self, found: Bits) -> float:
-        return float(found.terms[self.first - 1 : self.last].sum())
+    def bits(self, bits: Bits) -> float:
+        return float(bits.terms[self.first - 1 : self.last].sum())
 
 
 def columns(T: int) -> list[Column]:
@@ -75,15 +75,15 @@ def columns(T: int) -> list[Column]:
     return [Column(1, 1), *(Column(a, b - 1) for a, b in pairwise(edges)), Column(T, T)]
 
 
-def strip(found: Bits, among: list[Column]) -> Tensor:
+def strip(bits: Bits, among: list[Column]) -> Tensor:
     """x_t over x̂_0 at the middle of each of the columns, (2, C, S, S)."""
     shown = [column.shown - 1 for column in among]
-    return torch.stack([found.noisy[shown], found.clean[shown]])
+    return torch.stack([bits.noisy[shown], bits.clean[shown]])
 
 
-def places(found: Bits, among: list[Column]) -> list[int]:
+def places(bits: Bits, among: list[Column]) -> list[int]:
     """Which column has the t of each frame."""
-    return [next(i for i, column in enumerate(among) if t <= column.last) for t in found.times]
+    return [next(i for i, column in enumerate(among) if t <= column.last) for t in bits.times]
 
 
 def others(
@@ -94,19 +94,19 @@ def others(
     beside a network of other pictures."""
     if of_model(model) != of_model(usual):
         return {}
-    made, x = schedule_of(kind, T), picture(image)  # type: ignore[arg-type]
+    result, x = schedule_of(kind, T), picture(image)  # type: ignore[arg-type]
     beside = {DDPM: usual, BOUND: on_the_bound}
     return {
-        f"{name}, {one.variance}": spent(one, made, x, one.variance, seed, clip)
+        f"{name}, {one.variance}": spent(one, result, x, one.variance, seed, clip)
         for name, one in beside.items()
         if one is not model
     }
 
 
-def captions(found: Bits) -> list[str]:
+def captions(bits: Bits) -> list[str]:
     """What the step at each frame costs."""
     return [
-        f"t = {t}: {float(found.terms[t - 1]):.3g} bits; all up to here "
-        f"{float(found.so_far[t - 1]):.1f} of {found.total:.1f}."
-        for t in found.times
+        f"t = {t}: {float(bits.terms[t - 1]):.3g} bits; all up to here "
+        f"{float(bits.so_far[t - 1]):.1f} of {bits.total:.1f}."
+        for t in bits.times
     ]

@@ -14,19 +14,19 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 every = ui.compute(lens.every, now)
-found, called = every[now.variance], now.variance
+result, called = every[now.variance], now.variance
 others = {which: bits for which, bits in every.items() if which != now.variance}
 if now.beside == MODELS:
     others, called = ui.compute(lens.others, now), f"{now.model}, {now.variance}"
-count = len(found.times)
-film = ui.film_of(now, count, values=range(count), names=found.times)
+count = len(result.times)
+film = ui.film_of(now, count, values=range(count), names=result.times)
 among = lens.columns(now.T)
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        bits = [column.bits(found) for column in among]
-        pictures, places = lens.strip(found, among), lens.places(found, among)
+        bits = [column.bits(result) for column in among]
+        pictures, places = lens.strip(result, among), lens.places(result, among)
         ui.figure(
             figures.spent(pictures, [column.name for column in among], bits, places), key="terms", share=1.0,
             film=film, alt="The picture under the noise of rising t, the network's guess of it, and the bits "
@@ -35,22 +35,24 @@ with stage.picture:
     with right:
         curves = {f"{label}: {bits.total:.1f}": bits.so_far for label, bits in others.items()}
         ui.figure(
-            figures.so_far(found.so_far, found.times, f"{called}: {found.total:.1f}", curves), key="sum",
+            figures.so_far(result.so_far, result.times, f"{called}: {result.total:.1f}", curves), key="sum",
             share=1.0, film=film, alt=f"bits up to t, logarithmic, beside those of {now.beside}",
         )  # fmt: skip
 with stage.foot:
-    ui.machine(now.model, film=film, lit=["net"] * count, says=[{"xt": f"t = {t}"} for t in found.times])
-    film.bar(captions=lens.captions(found))
-first = float(found.terms[0])
+    ui.machine(now.model, film=film, lit=["net"] * count, says=[{"xt": f"t = {t}"} for t in result.times])
+    film.bar(captions=lens.captions(result))
+first = float(result.terms[0])
 stage.equation(
-    rf"L_T + \sum_{{t=2}}^{{{now.T}}} L_{{t-1}} + L_0 = {found.prior:.2f} + "
-    rf"{found.total - found.prior - first:.1f} + {first:.1f} = {found.total:.1f}\ \text{{bits}}"
+    rf"L_T + \sum_{{t=2}}^{{{now.T}}} L_{{t-1}} + L_0 = {result.prior:.2f} + "
+    rf"{result.total - result.prior - first:.1f} + {first:.1f} = {result.total:.1f}\ \text{{bits}}"
 )
 model, card = ui.load(now.model), ui.card(now.model)
 side, levels = bound_terms.of_model(model)
 D = side * side
 held, error = (card.get(part, {}).get("test/bpd") for part in ("metrics", "error"))
-stage.metrics({"Bits per pixel": f"{found.total / D:.3f}", "Half of them by": f"t = {found.half} of {now.T}"})
+stage.metrics(
+    {"Bits per pixel": f"{result.total / D:.3f}", "Half of them by": f"t = {result.half} of {now.T}"}
+)
 tested = (
     f"On its own chain of {model.schedule.T} steps {now.model} needs {held:.2f}"
     + (f" ± {error:.2f}" if error else "")
@@ -60,8 +62,8 @@ tested = (
 )
 with stage.below:
     ui.notice(
-        f"The picture costs {found.total:.1f} bits, of at most {D * math.log2(levels):.1f} for "
-        f"plain grey levels; half are counted by t = {found.half}. L_T is the code of pure noise: no "
+        f"The picture costs {result.total:.1f} bits, of at most {D * math.log2(levels):.1f} for "
+        f"plain grey levels; half are counted by t = {result.half}. L_T is the code of pure noise: no "
         "parameter is in it. The sum bounds −log₂ p from above; each term is one draw of noise. "
         f"{tested}The fitted σ² is made of the network's mean error on other digits. [GM] §3.12 says that "
         "diffusion sidesteps the likelihood: this is a bound on it, term by term. " + SAID
@@ -91,6 +93,6 @@ with stage.below:
         bits = lens.spent(model, made, x, {now.variance!r}, {now.seed}, {now.clip})
         result = [bits.total, bits.prior, float(bits.terms[0])]
         """,
-        shows=[found.total, found.prior, first],
+        shows=[result.total, result.prior, first],
     )
     ui.source(bound.bound, bound.step_kl, bound.log_bin, bound_terms.fitted, references=ROOM.references)

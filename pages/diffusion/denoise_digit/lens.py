@@ -71,26 +71,26 @@ def run(
     picture: Tensor | None = None, level: int = 1000, clip: bool = True,
 ) -> Run:  # fmt: skip
     """`running` to its end."""
-    *_, (_, found) = running(model, wanted, w, S, eta, seed, picture, None, level, clip)
-    return found
+    *_, (_, result) = running(model, wanted, w, S, eta, seed, picture, None, level, clip)
+    return result
 
 
-def unbound(found: Run) -> str:
+def unbound(result: Run) -> str:
     """What an unclipped guess comes to."""
     return (
-        f"Not clipped, a guess goes to ±{float(found.guess.abs().max()):,.4g}; white and black are 0 and 1. "
+        f"Not clipped, a guess goes to ±{float(result.guess.abs().max()):,.4g}; white and black are 0 and 1. "
         "Under much noise √ᾱ divides its error, and what that adds to xₜ stays. "
     )
 
 
-def left_of(found: Run, picture: Tensor) -> float:
+def left_of(result: Run, picture: Tensor) -> float:
     """Mean distance a pixel of the ends from the drawing."""
-    return float((found.guess[-1] - picture).abs().mean())
+    return float((result.guess[-1] - picture).abs().mean())
 
 
-def first_half(found: Run) -> str:
+def first_half(result: Run) -> str:
     """When the guess settled, by steps."""
-    early = settled(found) <= (len(found.times) - 1) / 2
+    early = settled(result) <= (len(result.times) - 1) / 2
     return "in the first half of the steps" if early else "in the second half"
 
 
@@ -108,51 +108,51 @@ def greys(pictures: Tensor) -> Tensor:
     return (255 * sheet(pictures).clamp(0, 1)).round().to(torch.uint8)
 
 
-def settled(found: Run) -> int:
+def settled(result: Run) -> int:
     """The first frame from which on the guess differs from the end by less than 0.1 a pixel."""
-    return max((i + 1 for i, off in enumerate(left(found)) if off > 0.1), default=0)
+    return max((i + 1 for i, off in enumerate(left(result)) if off > 0.1), default=0)
 
 
-def spread(found: Run) -> float:
+def spread(result: Run) -> float:
     """Standard deviation of a pixel among the digits at the end, the mean over the pixels."""
-    return float(found.guess[-1].std(0).mean())
+    return float(result.guess[-1].std(0).mean())
 
 
-def kept(found: Run) -> str:
+def kept(result: Run) -> str:
     """How far from the drawing it ends, where it starts from one."""
-    if found.start is None:
+    if result.start is None:
         return ""
-    return f"Here the ends differ from the drawing by {left_of(found, found.start):.3f} a pixel. "
+    return f"Here the ends differ from the drawing by {left_of(result, result.start):.3f} a pixel. "
 
 
-def left(found: Run) -> list[float]:
+def left(result: Run) -> list[float]:
     """Mean distance a pixel of each frame's guess from the end."""
-    return (found.guess - found.guess[-1]).abs().mean((1, 2, 3)).tolist()  # type: ignore[no-any-return]
+    return (result.guess - result.guess[-1]).abs().mean((1, 2, 3)).tolist()  # type: ignore[no-any-return]
 
 
-def numbers(found: Run) -> list[dict[str, str]]:
+def numbers(result: Run) -> list[dict[str, str]]:
     """What the machine's parts say at each frame: the time, the calls of the network so far, and how far the
     guess is from the end."""
-    calls = len(found.times) - 1
-    said = [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(found.times)]
-    for frame, off in list(zip(said, left(found), strict=True))[1:]:
+    calls = len(result.times) - 1
+    texts = [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(result.times)]
+    for frame, off in list(zip(texts, left(result), strict=True))[1:]:
         frame["guess"] = f"Δ {off:.3f}"
-    return said
+    return texts
 
 
-def captions(found: Run) -> list[str]:
+def captions(result: Run) -> list[str]:
     """How far the guess is from the end."""
-    first = [f"t = {found.times[0]}: where it starts; the network has not been asked yet."]
+    first = [f"t = {result.times[0]}: where it starts; the network has not been asked yet."]
     return first + [
         f"t = {t}: the guess differs from the end by {off:.3f} a pixel."
-        for t, off in zip(found.times[1:], left(found)[1:], strict=True)
+        for t, off in zip(result.times[1:], left(result)[1:], strict=True)
     ]
 
 
-def equations(found: Run, model: GaussianDiffusion) -> list[str]:
+def equations(result: Run, model: GaussianDiffusion) -> list[str]:
     """How much of x_t is data, how much noise."""
     return [
         rf"\sqrt{{\bar\alpha_{{{t}}}}} = {float(model.schedule.alpha_bar[t].sqrt()):.3f}, \quad "
         rf"\sqrt{{1 - \bar\alpha_{{{t}}}}} = {float((1 - model.schedule.alpha_bar[t]).sqrt()):.3f}"
-        for t in found.times
+        for t in result.times
     ]

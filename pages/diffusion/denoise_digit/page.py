@@ -10,9 +10,9 @@ from pages.diffusion.denoise_digit.room import ROOM
 stage = ui.stage(ROOM)
 
 
-def show(found: lens.Run, film: ui.Film | None = None) -> None:
+def show(run: lens.Run, film: ui.Film | None = None) -> None:
     """x_t and the guess, where the film stands, or as far as they have come."""
-    sides = (("noisy", found.noisy, "xₜ"), ("guess", found.guess, "guess x̂₀"))
+    sides = (("noisy", run.noisy, "xₜ"), ("guess", run.guess, "guess x̂₀"))
     for column, (key, pictures, title) in zip(ui.columns(2), sides, strict=True):
         fig, alt = figures.sheet(lens.greys(pictures), title), f"Twelve digits at this noise level: {title}"
         with column:
@@ -22,33 +22,33 @@ def show(found: lens.Run, film: ui.Film | None = None) -> None:
 with stage.rail:
     now = ui.read(ROOM)
 with stage.picture:
-    found = ui.compute(lens.running, now, says="Digits, when they are out of noise.", show=show)
-    film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
-    show(found, film)
+    result = ui.compute(lens.running, now, says="Digits, when they are out of noise.", show=show)
+    film = ui.film_of(now, len(result.times), values=range(len(result.times)), names=result.times)
+    show(result, film)
 with stage.foot:
-    ui.machine(now.model, film=film, lit=["xt", *["net"] * (film.count - 1)], says=lens.numbers(found))
-    film.bar(captions=lens.captions(found), equations=lens.equations(found, ui.load(now.model)))
-early = lens.settled(found)
+    ui.machine(now.model, film=film, lit=["xt", *["net"] * (film.count - 1)], says=lens.numbers(result))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result, ui.load(now.model)))
+early = lens.settled(result)
 with stage.below:
     ui.notice(
-        f"From t = {found.times[early]} on the guess differs from the end by less than a tenth a pixel; "
+        f"From t = {result.times[early]} on the guess differs from the end by less than a tenth a pixel; "
         "the detail comes later. Guidance moves every guess towards the class; with more of it the "
-        f"digits of a class are more alike: here their pixels spread by {lens.spread(found):.3f}. Sampling "
+        f"digits of a class are more alike: here their pixels spread by {lens.spread(result):.3f}. Sampling "
         "can also start from a drawing under noise (SDEdit): less noise keeps more of the drawing. "
-        f"{lens.kept(found)}{lens.unbound(found) if not now.clip else ''}{SAID}"
+        f"{lens.kept(result)}{lens.unbound(result) if not now.clip else ''}{SAID}"
     )
     ui.check(
         "When does the guess come within 0.1 a pixel of the end?",
         ["in the first half of the steps", "in the second half"],
-        lens.first_half(found),
-        f"At step {early} of {len(found.times) - 1}.",
+        lens.first_half(result),
+        f"At step {early} of {len(result.times) - 1}.",
         wrong=(
             "Under much noise the guess is a mean of many digits: which one it becomes is settled late.",
             "The shape is settled under much noise: what is left for the end is detail.",
         ),
         veils=("guess", "equation"),
     )
-    picture = f"drawing.pixels({now.ink!r}, {found.noisy.shape[-1]})" if now.ink else None
+    picture = f"drawing.pixels({now.ink!r}, {result.noisy.shape[-1]})" if now.ink else None
     ui.program(
         f"""
         from lab import weights
@@ -57,9 +57,9 @@ with stage.below:
 
         picture = {picture}
         model, settings = weights.load({now.model!r}), {(now.wanted, now.w, now.S, now.eta, now.seed)}
-        found = lens.run(model, *settings, picture, {now.level}, {now.clip})
-        result = lens.spread(found)
+        run = lens.run(model, *settings, picture, {now.level}, {now.clip})
+        result = lens.spread(run)
         """,
-        shows=lens.spread(found),
+        shows=lens.spread(result),
     )
     ui.source(GaussianDiffusion.trajectory, classifier_free_guidance, lens.run, references=ROOM.references)

@@ -30,9 +30,9 @@ def ladder(ladders: Any) -> dict[str, Any]:
     return turning(fig.update_layout(margin={"t": 8}), z=rows)
 
 
-def chains(codes: Any, made: Any, bits: Any) -> dict[str, Any]:
+def chains(codes: Any, result: Any, bits: Any) -> dict[str, Any]:
     """Encoder's and decoder's pictures, (F, R, S, S) each, over the bits (F, R − 1) of the steps between."""
-    both = np.stack([array(codes), array(made)], 1)
+    both = np.stack([array(codes), array(result)], 1)
     spent = np.pad(array(bits).astype(float), ((0, 0), (1, 0)))
     fig = sheets.over_bars(both[0], ["encoder →", "← decoder"], LABELS, spent[0], "t", "bits")
     fig.update_layout(yaxis2_range=[0, 1.2 * float(spent.max())])
@@ -54,15 +54,15 @@ def code(mean: Any, deviation: Any) -> go.Figure:
     return fig.update_layout(title=f"z: {len(m)} numbers")
 
 
-def both(found: Sequence[Parts], vae: Parts) -> dict[str, Any]:
+def both(results: Sequence[Parts], vae: Parts) -> dict[str, Any]:
     """Bits of the chain, a frame for every T, and of the VAE, as stacks."""
 
     def rows(values: Sequence[float], other: float) -> np.ndarray:
         return np.stack([np.asarray(values, float), np.full(len(values), other)], 1)
 
-    picture = rows([p.picture for p in found], vae.picture)
-    codes = picture + rows([p.codes for p in found], vae.codes)
-    last = codes + rows([p.last for p in found], vae.last)
+    picture = rows([p.picture for p in results], vae.picture)
+    codes = picture + rows([p.codes for p in results], vae.codes)
+    last = codes + rows([p.last for p in results], vae.last)
     bars = [
         stacks.Part("picture, given a code", theme.OUTPUT, np.zeros_like(picture), picture),
         stacks.Part("codes, given those above", theme.INPUT, picture, codes),
@@ -72,10 +72,10 @@ def both(found: Sequence[Parts], vae: Parts) -> dict[str, Any]:
     return stacks.turned(("diffusion", "VAE"), bars, reach=reach, ylabel="bits")
 
 
-def gaps(found: Mapping[str, Any], chosen: str) -> dict[str, Any]:
+def gaps(result: Mapping[str, Any], chosen: str) -> dict[str, Any]:
     """Bound less entropy over T for each σ², the KL at T dotted, a point on one of them."""
     t = np.asarray(STEPS)
-    shown = {name: np.where(array(v) < LOWEST, np.nan, array(v).astype(float)) for name, v in found.items()}
+    shown = {name: np.where(array(v) < LOWEST, np.nan, array(v).astype(float)) for name, v in result.items()}
     data: list[dict[str, Any]] = []
     for name, color in COLORS.items():
         look = {"mode": "lines+markers", "line": {"width": 3, "color": color}, "marker": {"size": 8}}
@@ -93,17 +93,17 @@ def gaps(found: Mapping[str, Any], chosen: str) -> dict[str, Any]:
     return {"data": data, "layout": axes | {"meta": theme.NAMED_ENDS}}
 
 
-def waterfall(found: Sequence[Parts]) -> dict[str, Any]:
+def waterfall(results: Sequence[Parts]) -> dict[str, Any]:
     """The terms one after the other and their sum, a frame for every T; the entropy."""
-    nothing = np.full((len(found), 4), np.nan)
+    nothing = np.full((len(results), 4), np.nan)
 
     def column(i: int, start: Any, stop: Any) -> tuple[np.ndarray, np.ndarray]:
         a, b = nothing.copy(), nothing.copy()
         a[:, i], b[:, i] = start, stop
         return a, b
 
-    first = np.array([p.picture for p in found])
-    second, third = first + [p.codes for p in found], np.array([p.total for p in found])
+    first = np.array([p.picture for p in results])
+    second, third = first + [p.codes for p in results], np.array([p.total for p in results])
     parts = [
         stacks.Part("L₀", theme.OUTPUT, *column(0, 0.0, first), legend=False),
         stacks.Part("steps", theme.INPUT, *column(1, first, second), legend=False),
@@ -112,5 +112,5 @@ def waterfall(found: Sequence[Parts]) -> dict[str, Any]:
     ]
     low, high = min(0.0, float(first.min())), max(float(third.max()), float(first.max()), ENTROPY)
     room = 0.06 * (high - low)
-    entropy = stacks.Level("entropy", theme.VERMILLION, [ENTROPY] * len(found), "dot")
+    entropy = stacks.Level("entropy", theme.VERMILLION, [ENTROPY] * len(results), "dot")
     return stacks.turned(("L₀", "steps", "L_T", "sum"), parts, [entropy], reach=(low - room, high + room))

@@ -44,10 +44,10 @@ class Parts:
 
 def diffusion(model: GaussianDiffusion, T: int, variance: str, x: Tensor) -> Parts:
     """L_0, Σ L_{t−1} and L_T of a picture by a chain of T steps, one draw of noise for each."""
-    made = terms.schedule_of("linear", T)
-    square = terms.variance(model, made, "fitted" if variance == BEST else variance)
-    found = terms.terms(model, made, x, square)
-    return Parts(float(found.terms[0]), float(found.terms[1:].sum()), found.prior)
+    results = terms.schedule_of("linear", T)
+    square = terms.variance(model, results, "fitted" if variance == BEST else variance)
+    result = terms.terms(model, results, x, square)
+    return Parts(float(result.terms[0]), float(result.terms[1:].sum()), result.prior)
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Autoencoded:
 @torch.no_grad()
 def autoencoded(model: VAE, x: Tensor) -> Autoencoded:
     """−ELBO of a picture by a VAE with a Gaussian decoder, of which the mass of each grey level counts."""
-    found = model.elbo_terms(x.flatten(1), DRAWS, torch.Generator().manual_seed(0))
-    mean, sigma = model.outputs(found.z)[:, 0], float((0.5 * model.decoder_log_var).exp())
+    result = model.elbo_terms(x.flatten(1), DRAWS, torch.Generator().manual_seed(0))
+    mean, sigma = model.outputs(result.z)[:, 0], float((0.5 * model.decoder_log_var).exp())
     inside = 2 * x.flatten(1) - 1  # bins are those of [−1, 1], where σ is twice as large
     mass = bound.log_bin(inside.expand_as(mean), 2 * mean - 1, 2 * sigma, terms.LEVELS).sum(-1)
-    parts = Parts(-float(mass.mean()) / math.log(2), 0.0, float(found.kl.sum()) / math.log(2))
-    again = model.decode(found.mean).reshape(8, 8)
-    return Autoencoded(parts, found.mean[0], (0.5 * found.log_var[0]).exp(), again)
+    parts = Parts(-float(mass.mean()) / math.log(2), 0.0, float(result.kl.sum()) / math.log(2))
+    again = model.decode(result.mean).reshape(8, 8)
+    return Autoencoded(parts, result.mean[0], (0.5 * result.log_var[0]).exp(), again)
 
 
 def ladder(model: GaussianDiffusion, T: int, x: Tensor, seed: int = 0) -> Tensor:
@@ -136,17 +136,17 @@ class Chains:
 def chains(model: GaussianDiffusion, vae28: VAE, image: str, variance: str) -> Chains:
     """Encoder and decoder of the chain on a picture of the model's size, for every T; and the VAE's code."""
     x = terms.picture(image, *terms.of_model(model))
-    codes, made, bits, parts = [], [], [], []
+    codes, results, bits, parts = [], [], [], []
     for T in STEPS:
         chain, at = terms.schedule_of("cosine", T), range(0, T + 1, T // RUNGS)  # as the network was trained
         up = climbed(model, chain, x)
         down = descended(model, chain, up[-1], variance)
         codes.append([up[t] for t in at])
-        made.append([down[t] for t in at])
+        results.append([down[t] for t in at])
         square = terms.variance(model, chain, "fitted" if variance == BEST else variance, True)
-        found = terms.terms(model, chain, x, square, clip=True)
-        bits.append(found.terms.reshape(RUNGS, -1).sum(1))
-        parts.append(Parts(float(found.terms[0]), float(found.terms[1:].sum()), found.prior))
+        result = terms.terms(model, chain, x, square, clip=True)
+        bits.append(result.terms.reshape(RUNGS, -1).sum(1))
+        parts.append(Parts(float(result.terms[0]), float(result.terms[1:].sum()), result.prior))
 
     def drawn(rungs: list[list[Tensor]]) -> Tensor:
         return model.postprocess(torch.stack([torch.cat(each) for each in rungs]))[:, :, 0].clamp(0, 1)
@@ -154,7 +154,7 @@ def chains(model: GaussianDiffusion, vae28: VAE, image: str, variance: str) -> C
     mean, log_var = vae28.encode_parameters((x > 0.5).float().flatten(1))
     again = vae28.decode(mean).reshape(x.shape[-2:])
     return Chains(
-        drawn(codes), drawn(made), torch.stack(bits), parts, mean[0], (0.5 * log_var[0]).exp(), again
+        drawn(codes), drawn(results), torch.stack(bits), parts, mean[0], (0.5 * log_var[0]).exp(), again
     )
 
 
@@ -165,9 +165,9 @@ def descended(
     ask, generator = model.denoiser(), torch.Generator().manual_seed(seed)
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        found = ask(x, model.schedule.time_of(chain.alpha_bar[t.cpu()]).to(x))
-        assert isinstance(found, tuple)
-        return found
+        result = ask(x, model.schedule.time_of(chain.alpha_bar[t.cpu()]).to(x))
+        assert isinstance(result, tuple)
+        return result
 
     times, square = list(range(chain.T, -1, -1)), "posterior" if variance == POSTERIOR else "beta"
     trajectory = samplers.ancestral(predict, chain, x, times, square, model.clip, generator)  # type: ignore[arg-type]
@@ -177,31 +177,31 @@ def descended(
 WHERE = ["the first, with the least noise", "one between", "the last, with the most noise"]
 
 
-def dearest(found: Chains, at: int) -> str:
+def dearest(result: Chains, at: int) -> str:
     """Which fifth of the chain has the most bits, of WHERE."""
-    place = int(found.bits[at].argmax())
+    place = int(result.bits[at].argmax())
     return WHERE[0] if not place else WHERE[2] if place == RUNGS - 1 else WHERE[1]
 
 
-def chain_captions(found: Chains) -> list[str]:
+def chain_captions(result: Chains) -> list[str]:
     """Bits of the chain, T by T."""
     return [
-        f"T = {T}: the codes of the chain are {T * found.again.numel():,} numbers, the VAE's "
-        f"{len(found.mean)}; the bound is {parts.total:.0f} bits."
-        for T, parts in zip(STEPS, found.parts, strict=True)
+        f"T = {T}: the codes of the chain are {T * result.again.numel():,} numbers, the VAE's "
+        f"{len(result.mean)}; the bound is {parts.total:.0f} bits."
+        for T, parts in zip(STEPS, result.parts, strict=True)
     ]
 
 
-def fewer(found: Digit, at: int) -> str:
+def fewer(result: Digit, at: int) -> str:
     """Whose bound is lower."""
-    return "diffusion" if found.diffusion[at].total < found.vae.parts.total else "VAE"
+    return "diffusion" if result.diffusion[at].total < result.vae.parts.total else "VAE"
 
 
-def captions(found: Digit) -> list[str]:
+def captions(result: Digit) -> list[str]:
     """Bits of both, T by T."""
     return [
-        f"T = {T}: the chain's bound is {parts.total:.1f} bits, the VAE's {found.vae.parts.total:.1f}."
-        for T, parts in zip(STEPS, found.diffusion, strict=True)
+        f"T = {T}: the chain's bound is {parts.total:.1f} bits, the VAE's {result.vae.parts.total:.1f}."
+        for T, parts in zip(STEPS, result.diffusion, strict=True)
     ]
 
 
@@ -225,16 +225,16 @@ def left(schedule: Schedule) -> Tensor:
 
 def expected(T: int, variance: str) -> Parts:
     """The exact denoiser's bound, averaged over the data, in nats of a density, closed form."""
-    made = linear(T)
-    t, error, a = torch.arange(2, T + 1), left(made), float(made.alpha_bar[-1])
+    result = linear(T)
+    t, error, a = torch.arange(2, T + 1), left(result), float(result.alpha_bar[-1])
     if variance == BEST:
-        steps, first = bound.best_variance(made, t, error[t]), float(error[1])
+        steps, first = bound.best_variance(result, t, error[t]), float(error[1])
     else:
-        table = bound.variances(made, variance)  # type: ignore[arg-type]
+        table = bound.variances(result, variance)  # type: ignore[arg-type]
         steps, first = table[t], float(table[1])
     prior = 0.5 * (a * (MEAN**2 + VARIANCE) - a - math.log1p(-a))
     picture = 0.5 * math.log(2 * math.pi * first) + float(error[1]) / (2 * first)
-    return Parts(picture, float(bound.step_kl(made, t, error[t], 1, steps).sum()), prior)
+    return Parts(picture, float(bound.step_kl(result, t, error[t], 1, steps).sum()), prior)
 
 
 def missed(T: int) -> float:
@@ -251,25 +251,25 @@ def gaussian(variance: str) -> list[Parts]:
 
 def gaps() -> dict[str, Tensor]:
     """Bound less entropy by T, (F,), and what N(0, 1) misses of q(x_T)."""
-    found = {
+    results = {
         name: torch.tensor([p.total - ENTROPY for p in gaussian(name)], dtype=torch.float64)
         for name in VARIANCES
     }
-    return {**found, "KL at T": torch.tensor([missed(T) for T in STEPS], dtype=torch.float64)}
+    return {**results, "KL at T": torch.tensor([missed(T) for T in STEPS], dtype=torch.float64)}
 
 
-def gaussian_captions(found: list[Parts]) -> list[str]:
+def gaussian_captions(results: list[Parts]) -> list[str]:
     """How far above the entropy."""
     return [
         f"T = {T}: the bound is {p.total:.6f} nats, the entropy {ENTROPY:.6f}."
-        for T, p in zip(STEPS, found, strict=True)
+        for T, p in zip(STEPS, results, strict=True)
     ]
 
 
-def gaussian_equations(found: list[Parts]) -> list[str]:
+def gaussian_equations(results: list[Parts]) -> list[str]:
     """Terms, and the gap."""
     return [
         rf"L_0 + \sum_{{t=2}}^{{{T}}} L_{{t-1}} + L_T = {p.picture:.4f} + {p.codes:.4f} + {p.last:.6f} "
         rf"= {p.total:.4f}"
-        for T, p in zip(STEPS, found, strict=True)
+        for T, p in zip(STEPS, results, strict=True)
     ]

@@ -16,13 +16,13 @@ film = ui.film_of(now, len(STEPS))
 
 def draw_digit() -> None:
     """Both models on one picture."""
-    found, vae = ui.compute(lens.digit, now), ui.load(now.vae)
-    chain, other = found.diffusion[film.at], found.vae
+    result, vae = ui.compute(lens.digit, now), ui.load(now.vae)
+    chain, other = result.diffusion[film.at], result.vae
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(
-                figures.ladder(found.ladders), alt="The digit and its codes at rising t", key="ladder",
+                figures.ladder(result.ladders), alt="The digit and its codes at rising t", key="ladder",
                 share=0.45, film=film,
             )  # fmt: skip
             code, again = ui.columns([3, 2])
@@ -42,13 +42,13 @@ def draw_digit() -> None:
                 )
         with right:
             ui.figure(
-                figures.both(found.diffusion, other.parts), key="bars", share=1.0, film=film,
+                figures.both(result.diffusion, other.parts), key="bars", share=1.0, film=film,
                 alt="Parts of both bounds in bits",
             )  # fmt: skip
     with stage.foot:
         calls = [{"net": f"{T} calls"} for T in STEPS]
         ui.machine(now.model, film=film, lit=["net"] * film.count, says=calls)
-        film.bar(captions=lens.captions(found), equations=lens.equations(found.diffusion))
+        film.bar(captions=lens.captions(result), equations=lens.equations(result.diffusion))
     T = STEPS[film.at]
     stage.metrics(
         {
@@ -56,7 +56,7 @@ def draw_digit() -> None:
             "Bits": f"{chain.total:.1f} / {other.parts.total:.1f}",
         }
     )
-    fewer = lens.fewer(found, film.at)
+    fewer = lens.fewer(result, film.at)
     with stage.below:
         ui.notice(
             "Both bounds are −log p of the picture given a code, and what the code costs. A VAE trains an "
@@ -96,24 +96,24 @@ def draw_digit() -> None:
 
 def draw_chains() -> None:
     """Encoder over decoder at 28 × 28, beside a VAE's one code."""
-    found, T = ui.compute(lens.chains, now), STEPS[film.at]
+    result, T = ui.compute(lens.chains, now), STEPS[film.at]
     with stage.picture:
         left, right = ui.columns([3, 1])
         with left:
             ui.figure(
-                figures.chains(found.codes, found.made, found.bits), key="chain", share=1.0, film=film,
+                figures.chains(result.codes, result.made, result.bits), key="chain", share=1.0, film=film,
                 alt="The digit and its codes at rising t, what the decoder draws from the last of them, and "
                 "the bits of each fifth of the chain",
             )  # fmt: skip
         with right:
             ui.figure(
-                basic.image(found.again, title="VAE: x from z", zmin=0, zmax=1),
+                basic.image(result.again, title="VAE: x from z", zmin=0, zmax=1),
                 key="again",
                 share=0.5,
                 alt="The digit decoded from the mean of the VAE's code",
             )
             ui.figure(
-                figures.code(found.mean, found.deviation),
+                figures.code(result.mean, result.deviation),
                 key="code",
                 share=0.5,
                 alt="Means and deviations of the VAE's code",
@@ -121,8 +121,8 @@ def draw_chains() -> None:
     with stage.foot:
         calls = [{"net": f"{T} calls"} for T in STEPS]
         ui.machine(now.model, film=film, lit=["net"] * film.count, says=calls)
-        film.bar(captions=lens.chain_captions(found), equations=lens.equations(found.parts))
-    fifths = found.bits[film.at].tolist()
+        film.bar(captions=lens.chain_captions(result), equations=lens.equations(result.parts))
+    fifths = result.bits[film.at].tolist()
     weights = sum(p.numel() for p in ui.load(now.vae28).encoder.parameters())
     with stage.below:
         ui.notice(
@@ -135,7 +135,7 @@ def draw_chains() -> None:
         ui.check(
             f"Which fifth of the chain costs most at T = {T}?",
             lens.WHERE,
-            lens.dearest(found, film.at),
+            lens.dearest(result, film.at),
             "In bits, from the least noise on: " + ", ".join(f"{b:.1f}" for b in fifths) + ".",
             wrong=(
                 "There the noise is small, but here the network's σ² is far from what is needed.",
@@ -150,8 +150,8 @@ def draw_chains() -> None:
             from pages.diffusion.diffusion_as_vae import lens
 
             models = weights.load({now.model!r}), weights.load({now.vae28!r})
-            found = lens.chains(*models, {now.image!r}, {now.variance!r})
-            result = found.bits[{film.at}].tolist()
+            chains = lens.chains(*models, {now.image!r}, {now.variance!r})
+            result = chains.bits[{film.at}].tolist()
             """,
             shows=fifths,
         )
@@ -160,8 +160,8 @@ def draw_chains() -> None:
 
 def draw_gaussian() -> None:
     """The bound where everything is known."""
-    found, every = lens.gaussian(now.variance), lens.gaps()
-    parts, T = found[film.at], STEPS[film.at]
+    result, every = lens.gaussian(now.variance), lens.gaps()
+    parts, T = result[film.at], STEPS[film.at]
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -171,11 +171,11 @@ def draw_gaussian() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.waterfall(found), key="terms", share=1.0, film=film,
+                figures.waterfall(result), key="terms", share=1.0, film=film,
                 alt="The terms of the bound and their sum, with the entropy",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.gaussian_captions(found), equations=lens.gaussian_equations(found))
+        film.bar(captions=lens.gaussian_captions(result), equations=lens.gaussian_equations(result))
     gap, missed = parts.total - lens.ENTROPY, lens.missed(T)
     stage.metrics(
         {
@@ -207,8 +207,8 @@ def draw_gaussian() -> None:
             f"""
             from pages.diffusion.diffusion_as_vae import lens
 
-            found = lens.expected({T}, {now.variance!r})
-            result = [found.picture, found.codes, found.last, lens.missed({T})]
+            expectation = lens.expected({T}, {now.variance!r})
+            result = [expectation.picture, expectation.codes, expectation.last, lens.missed({T})]
             """,
             shows=[parts.picture, parts.codes, parts.last, missed],
         )

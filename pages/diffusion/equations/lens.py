@@ -59,65 +59,65 @@ def run(kind: str, way: str, S: int, end: float, seed: int) -> Run:
     """
     if way not in WAYS:
         raise ValueError(f"way is {way!r}: it must be one of {', '.join(WAYS)}.")
-    made, generator = equation(kind, end), torch.Generator().manual_seed(seed)
+    result, generator = equation(kind, end), torch.Generator().manual_seed(seed)
     if way == NOISING:
         times = torch.linspace(0, 1, S + 1, dtype=torch.float64)
-        trajectory = drowned(made, MIXTURE.draw(CLOUD, generator)[0], times, generator)
+        trajectory = drowned(result, MIXTURE.draw(CLOUD, generator)[0], times, generator)
     else:
         times = torch.linspace(1, UNTIL, S + 1, dtype=torch.float64)
         x, score = (
-            sde.prior_sample(made, torch.zeros(CLOUD, 2, dtype=torch.float64), generator),
-            score_of(made),
+            sde.prior_sample(result, torch.zeros(CLOUD, 2, dtype=torch.float64), generator),
+            score_of(result),
         )
         if way == SDE_BACK:
-            trajectory = [state.x for state in sde.reverse(made, score, x, S, UNTIL, generator)]
+            trajectory = [state.x for state in sde.reverse(result, score, x, S, UNTIL, generator)]
         else:
-            trajectory = along_flow(made, score, x, times)
+            trajectory = along_flow(result, score, x, times)
     kept = stops(len(trajectory))
     cloud = torch.stack([trajectory[i] for i in kept])
     return Run([float(times[i]) for i in kept], cloud, near(cloud))
 
 
-def score_of(made: SDE) -> sde.Score:
+def score_of(result: SDE) -> sde.Score:
     """The exact score under this equation."""
-    return sde.exact_score(made, MIXTURE)
+    return sde.exact_score(result, MIXTURE)
 
 
-def drowned(made: SDE, x: Tensor, times: Tensor, generator: torch.Generator) -> list[Tensor]:
+def drowned(result: SDE, x: Tensor, times: Tensor, generator: torch.Generator) -> list[Tensor]:
     """x (N, 2) at each of `times`, from t = 0 on: draws of the exact kernel from each to the next."""
     trajectory = [x]
     for t, p in pairwise(times):
-        kept = made.mean(p) / made.mean(t)
-        noise = (made.variance(p) - kept**2 * made.variance(t)).sqrt()
+        kept = result.mean(p) / result.mean(t)
+        noise = (result.variance(p) - kept**2 * result.variance(t)).sqrt()
         x = kept * x + noise * normal_like(x, generator)
         trajectory.append(x)
     return trajectory
 
 
-def along_flow(made: SDE, score: sde.Score, x: Tensor, times: Tensor) -> list[Tensor]:
+def along_flow(result: SDE, score: sde.Score, x: Tensor, times: Tensor) -> list[Tensor]:
     """x (N, 2) at each of `times`, from t = 1 down: Euler's steps on the probability-flow ODE."""
     trajectory = [x]
     for t, p in pairwise(times.tolist()):
-        x = x - (t - p) * sde.flow_field(made, score, x, t)
+        x = x - (t - p) * sde.flow_field(result, score, x, t)
         trajectory.append(x)
     return trajectory
 
 
-def width(made: SDE, t: float) -> float:
+def width(result: SDE, t: float) -> float:
     """√(m² + v): standard deviation of a coordinate at time t."""
-    return sde.radius(made, t)[0]
+    return sde.radius(result, t)[0]
 
 
 def widths(end: float) -> dict[str, Tensor]:
     """Of every equation over GRID."""
-    made = {kind: equation(kind, end) for kind in KINDS}
-    return {kind: torch.tensor([width(one, float(t)) for t in GRID]) for kind, one in made.items()}
+    results = {kind: equation(kind, end) for kind in KINDS}
+    return {kind: torch.tensor([width(one, float(t)) for t in GRID]) for kind, one in results.items()}
 
 
 def log_snr(end: float) -> dict[str, Tensor]:
     """log₁₀ m²/v of every equation over GRID."""
-    made = {kind: equation(kind, end) for kind in KINDS}
-    return {kind: (one.mean(GRID).square() / one.variance(GRID)).log10() for kind, one in made.items()}
+    results = {kind: equation(kind, end) for kind in KINDS}
+    return {kind: (one.mean(GRID).square() / one.variance(GRID)).log10() for kind, one in results.items()}
 
 
 def curves(end: float) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
@@ -135,43 +135,43 @@ def data() -> float:
     return 1 - math.exp(-(NEAR**2) / 2)
 
 
-def seen(found: Run, made: SDE, own_unit: bool) -> tuple[Tensor, Tensor]:
+def seen(result: Run, results: SDE, own_unit: bool) -> tuple[Tensor, Tensor]:
     """The cloud (F, CLOUD, 2) and the eight means (F, 8, 2), as they are or in the cloud's own unit."""
-    times = torch.tensor(found.times, dtype=torch.float64)
-    unit = torch.tensor([width(made, t) if own_unit else 1.0 for t in found.times], dtype=torch.float64)
-    means = made.mean(times)[:, None, None] * MIXTURE.means
-    return found.cloud / unit[:, None, None], means / unit[:, None, None]
+    times = torch.tensor(result.times, dtype=torch.float64)
+    unit = torch.tensor([width(results, t) if own_unit else 1.0 for t in result.times], dtype=torch.float64)
+    means = results.mean(times)[:, None, None] * MIXTURE.means
+    return result.cloud / unit[:, None, None], means / unit[:, None, None]
 
 
-def reach(made: SDE, own_unit: bool) -> float:
+def reach(result: SDE, own_unit: bool) -> float:
     """How far the plane is shown."""
-    return REACH * (1.0 if own_unit else max(width(made, t) for t in (0.0, 1.0)))
+    return REACH * (1.0 if own_unit else max(width(result, t) for t in (0.0, 1.0)))
 
 
-def short(made: SDE) -> float:
+def short(result: SDE) -> float:
     """By what share the noise that the way back starts from is narrower than the cloud at t = 1, if it is."""
-    return max(0.0, 1 - math.sqrt(made.prior_variance) / width(made, 1.0))
+    return max(0.0, 1 - math.sqrt(result.prior_variance) / width(result, 1.0))
 
 
-def captions(found: Run) -> list[str]:
+def captions(result: Run) -> list[str]:
     """How wide the cloud is, and how much of it is home."""
     return [
         f"t = {t:.3f}: a coordinate's deviation is {float(x.std()):.3g}; {float(s):.1%} lie within {NEAR} sd "
         "of a mode."
-        for t, x, s in zip(found.times, found.cloud, found.share, strict=True)
+        for t, x, s in zip(result.times, result.cloud, result.share, strict=True)
     ]
 
 
-def equations(found: Run, made: SDE) -> list[str]:
+def equations(result: Run, results: SDE) -> list[str]:
     """The kernel with its numbers, LaTeX."""
-    told = []
-    for t in found.times:
+    answer = []
+    for t in result.times:
         now = torch.tensor(t, dtype=torch.float64)
-        m, noise = float(made.mean(now)), float(made.variance(now).sqrt())
-        told.append(
+        m, noise = float(results.mean(now)), float(results.variance(now).sqrt())
+        answer.append(
             rf"x_{{{t:.3f}}} = m x_0 + \sqrt v\,\epsilon = {number(m)}\,x_0 + {number(noise)}\,\epsilon"
         )
-    return told
+    return answer
 
 
 # --- A digit ----------------------------------------------------------------------------------------
@@ -199,14 +199,14 @@ def terms(digit: Tensor, end: float, seed: int) -> Terms:
     """x_t = m x_0 + √v ε of a digit (S, S) in [0, 1], term by term, at 21 times."""
     times, x = torch.linspace(0, 1, 21, dtype=torch.float64), 2 * digit - 1
     eps = torch.randn(x.shape, generator=torch.Generator().manual_seed(seed))
-    made = [equation(kind, end) for kind in COMPARED]
-    mean = torch.stack([one.mean(times) for one in made], 1)
-    sd = torch.stack([one.variance(times).sqrt() for one in made], 1)
+    results = [equation(kind, end) for kind in COMPARED]
+    mean = torch.stack([one.mean(times) for one in results], 1)
+    sd = torch.stack([one.variance(times).sqrt() for one in results], 1)
     data, noise = (weight[..., None, None].float() * part for weight, part in ((mean, x), (sd, eps)))
     return Terms(times.tolist(), mean, sd, torch.stack([data, noise, data + noise], 2))
 
 
-def names(found: Terms) -> list[list[str]]:
+def names(result: Terms) -> list[list[str]]:
     """What stands above each picture at each frame: the weights of the sum."""
     return [
         [
@@ -214,29 +214,29 @@ def names(found: Terms) -> list[list[str]]:
             for kind, m, sd in zip(COMPARED, mean, noise, strict=True)
             for text in (f"{kind}: {m:.2f} x₀", f"+ {sd:.2f} ε", "= xₜ")
         ]
-        for mean, noise in zip(found.mean.tolist(), found.sd.tolist(), strict=True)
+        for mean, noise in zip(result.mean.tolist(), result.sd.tolist(), strict=True)
     ]
 
 
-def clearer(found: Terms, at: int) -> str:
+def clearer(result: Terms, at: int) -> str:
     """Which of COMPARED has the larger signal-to-noise ratio, or that neither has."""
-    vp, ve = found.ratio(at)
+    vp, ve = result.ratio(at)
     return "neither" if vp == ve else "VP" if vp > ve else "VE"
 
 
-def digit_captions(found: Terms) -> list[str]:
+def digit_captions(result: Terms) -> list[str]:
     """The signal-to-noise ratios."""
     return [
         f"t = {t:.2f}: the signal-to-noise ratio m²/v is {vp:.3g} under VP, {ve:.3g} under VE."
-        for t, (vp, ve) in zip(found.times, map(found.ratio, range(len(found.times))), strict=True)
+        for t, (vp, ve) in zip(result.times, map(result.ratio, range(len(result.times))), strict=True)
     ]
 
 
-def digit_equations(found: Terms) -> list[str]:
+def digit_equations(result: Terms) -> list[str]:
     """Both kernels with their numbers, LaTeX."""
     return [
         rf"x_t = m x_0 + \sqrt v\,\epsilon:\quad "
         rf"\text{{VP}}\ {m[0]:.3f}\,x_0 + {sd[0]:.3f}\,\epsilon,\quad "
         rf"\text{{VE}}\ {m[1]:.3f}\,x_0 + {sd[1]:.3f}\,\epsilon"
-        for m, sd in zip(found.mean.tolist(), found.sd.tolist(), strict=True)
+        for m, sd in zip(result.mean.tolist(), result.sd.tolist(), strict=True)
     ]

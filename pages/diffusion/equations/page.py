@@ -15,22 +15,22 @@ with stage.rail:
 
 def draw_digit() -> None:
     """The kernel of VP and of VE on one digit, its terms as pictures."""
-    found = ui.compute(lens.terms, now)
-    count = len(found.times)
-    film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in found.times])
+    terms = ui.compute(lens.terms, now)
+    count = len(terms.times)
+    film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in terms.times])
     with stage.picture:
         ui.figure(
-            figures.terms(found.pictures, lens.names(found), lens.GREYS), key="terms", share=1.0, film=film,
+            figures.terms(terms.pictures, lens.names(terms), lens.GREYS), key="terms", share=1.0, film=film,
             alt="VP above, VE below: the digit as it is scaled, the noise, and their sum, positive in blue, "
             "negative in orange",
         )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.digit_captions(found), equations=lens.digit_equations(found))
-    (m, ve), (sd, sigma) = found.mean[film.at].tolist(), found.sd[film.at].tolist()
-    vp_ratio, ve_ratio = found.ratio(film.at)
+        film.bar(captions=lens.digit_captions(terms), equations=lens.digit_equations(terms))
+    (m, ve), (sd, sigma) = terms.mean[film.at].tolist(), terms.sd[film.at].tolist()
+    vp_ratio, ve_ratio = terms.ratio(film.at)
     with stage.below:
         ui.notice(
-            f"Ink is 1 and paper −1; white is 0. At t = {found.times[film.at]:.2f} VP has kept {m:.3f} of "
+            f"Ink is 1 and paper −1; white is 0. At t = {terms.times[film.at]:.2f} VP has kept {m:.3f} of "
             f"the digit, and VE all of it. VP's noise never exceeds 1, VE's goes to {now.end}. Divided by "
             "√(m² + v), a picture of one has the distribution of a picture of the other at the time of the "
             f"same ratio m²/v: one score network serves both. {SAID}"
@@ -38,7 +38,7 @@ def draw_digit() -> None:
         ui.check(
             "Under which of the two is the ratio m²/v larger at this t?",
             [*lens.COMPARED, "neither"],
-            lens.clearer(found, film.at),
+            lens.clearer(terms, film.at),
             f"Under VP it is {vp_ratio:.3g}, under VE {ve_ratio:.3g}.",
             wrong={
                 "VP": "VP scales the digit down as its noise comes in: the ratio falls for both reasons.",
@@ -52,8 +52,8 @@ def draw_digit() -> None:
             from lab.ui.controls import drawing
             from pages.diffusion.equations import lens
 
-            found = lens.terms(drawing.pixels({now.digit!r}, 28), {now.end}, {now.seed})
-            result = [*found.mean[{film.at}].tolist(), *found.sd[{film.at}].tolist()]
+            terms = lens.terms(drawing.pixels({now.digit!r}, 28), {now.end}, {now.seed})
+            result = [*terms.mean[{film.at}].tolist(), *terms.sd[{film.at}].tolist()]
             """,
             shows=[m, ve, sd, sigma],
         )
@@ -62,24 +62,24 @@ def draw_digit() -> None:
 
 def draw_cloud() -> None:
     """Eight Gaussians, forwards or back."""
-    made, found = lens.equation(now.kind, now.end), ui.compute(lens.run, now)
+    results, result = lens.equation(now.kind, now.end), ui.compute(lens.run, now)
     wide, snr = ui.compute(lens.curves, now)
-    count = len(found.times)
-    film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in found.times])
+    count = len(result.times)
+    film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in result.times])
 
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
-            cloud, means = lens.seen(found, made, now.own_unit)
+            cloud, means = lens.seen(result, results, now.own_unit)
             ui.figure(
-                figures.plane(cloud, means, lens.TRAILS, lens.reach(made, now.own_unit)),
+                figures.plane(cloud, means, lens.TRAILS, lens.reach(results, now.own_unit)),
                 key="cloud",
                 share=1.0,
                 film=film,
                 alt="The cloud, the paths of some points, and where the eight means are now",
             )
         with right:
-            over = partial(figures.over_time, t=lens.GRID, chosen=now.kind, times=found.times)
+            over = partial(figures.over_time, t=lens.GRID, chosen=now.kind, times=result.times)
             ui.figure(
                 over(wide, ylabel="width √(m² + v)", log=True), key="widths", share=0.5, film=film,
                 alt="Width of the cloud over t, of three equations",
@@ -98,12 +98,12 @@ def draw_cloud() -> None:
                     alt="Share of the points near a mode at the end, of three equations",
                 )
     with stage.foot:
-        film.bar(captions=lens.captions(found), equations=lens.equations(found, made))
-    short, wide_end = lens.short(made), lens.width(made, 1.0)
+        film.bar(captions=lens.captions(result), equations=lens.equations(result, results))
+    short, wide_end = lens.short(results), lens.width(results, 1.0)
     stage.metrics(
         {
             "The prior is narrower by": f"{short:.2%}",
-            "Near a mode, last frame": f"{float(found.share[-1]):.3f}",
+            "Near a mode, last frame": f"{float(result.share[-1]):.3f}",
         }
     )
     with stage.below:
@@ -137,7 +137,7 @@ def draw_cloud() -> None:
             run = lens.run({now.kind!r}, {now.way!r}, {now.S}, {now.end}, {now.seed})
             result = [float(run.share[-1]), lens.short(lens.equation({now.kind!r}, {now.end}))]
             """,
-            shows=[float(found.share[-1]), short],
+            shows=[float(result.share[-1]), short],
         )
         ui.source(sde.VP, sde.VE, sde.reverse, lens.drowned, lens.along_flow, references=ROOM.references)
 

@@ -12,10 +12,10 @@ COLORS = {"first round": theme.HIDDEN, "after reflow": theme.OUTPUT, "exact": th
 
 
 def against_steps(
-    found: Mapping[str, Sequence[float]], steps: Sequence[int], chosen: int, floor: float
+    result: Mapping[str, Sequence[float]], steps: Sequence[int], chosen: int, floor: float
 ) -> go.Figure:
     """Energy distances by flow, both axes logarithmic; dashed what chance alone makes."""
-    shown = {name: [max(d, floor / 10) for d in row] for name, row in found.items()}  # chance goes below 0
+    shown = {name: [max(d, floor / 10) for d in row] for name, row in result.items()}  # chance goes below 0
     fig = curves(shown, steps, log_x=True, log_y=True, markers=True, mark=chosen, xlabel="Euler steps N",
                  ylabel="energy distance", colors=COLORS, ends=True)  # fmt: skip
     rule(fig, y=floor, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})

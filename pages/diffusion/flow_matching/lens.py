@@ -85,8 +85,10 @@ def data(seed: int) -> Tensor:
 
 def floor(seed: int, pairs: int = 20) -> float:
     """The mean |energy distance| of two samples of one distribution of this size: what chance alone makes."""
-    found = [flow_matching.energy_distance(data(seed + i), data(seed + i + 500)).abs() for i in range(pairs)]
-    return float(torch.stack(found).mean())
+    results = [
+        flow_matching.energy_distance(data(seed + i), data(seed + i + 500)).abs() for i in range(pairs)
+    ]
+    return float(torch.stack(results).mean())
 
 
 @torch.no_grad()
@@ -120,9 +122,9 @@ def equations(run: Ride, steps: int) -> list[str]:
     ]
 
 
-def enough(found: Sequence[float], best: float) -> str:
+def enough(result: Sequence[float], best: float) -> str:
     """Which of OPTIONS steps are the fewest whose distance is at most twice `best`."""
-    least = next((n for n, d in zip(STEPS, found, strict=True) if d <= 2 * best), STEPS[-1])
+    least = next((n for n, d in zip(STEPS, result, strict=True) if d <= 2 * best), STEPS[-1])
     return str(least) if least < 8 else OPTIONS[-1]
 
 
@@ -179,19 +181,21 @@ def drawn(model: FlowMatching, batch: int, seed: int) -> Pairs:
     return pairs(batch, model.scale, seed)
 
 
-def pair_captions(found: Pairs, name: str, n: int) -> list[str]:
+def pair_captions(result: Pairs, name: str, n: int) -> list[str]:
     """How the lines of a batch lie."""
     i = BATCHES.index(n)
-    said = (
-        f"{found.crossed[name][i]:.1%} of all pairs of lines cross, mean length {found.length[name][i]:.2f}"
+    text = (
+        f"{result.crossed[name][i]:.1%} of all pairs of lines cross, mean length {result.length[name][i]:.2f}"
     )
-    return [f"t = {t:g}: {said}." for t in MOMENTS]
+    return [f"t = {t:g}: {text}." for t in MOMENTS]
 
 
-def pair_notice(found: Pairs, n: int) -> str:
+def pair_notice(result: Pairs, n: int) -> str:
     """What the assignment changes."""
     i = BATCHES.index(n)
-    (random, best), (far, short) = ([x[name][i] for name in COUPLINGS] for x in (found.crossed, found.length))
+    (random, best), (far, short) = (
+        [x[name][i] for name in COUPLINGS] for x in (result.crossed, result.length)
+    )
     return (
         "Each line is an example: at x_t the network is to say x₁ − x₀. Where two lines pass one place at "
         "one time it cannot say both, and learns their mean; that bends the paths. The best assignment in a "
@@ -201,9 +205,9 @@ def pair_notice(found: Pairs, n: int) -> str:
     )
 
 
-def pair_equations(found: Pairs, name: str) -> list[str]:
+def pair_equations(result: Pairs, name: str) -> list[str]:
     """A point on its line, and the velocity that is to be learned there, LaTeX."""
-    line = found.lines[name][:, 0]
+    line = result.lines[name][:, 0]
     a, b = (line[-1] - line[0]).tolist()
     return [
         rf"x_{{{t:g}}}=(1-t)\,x_0+t\,x_1=({p:.2f},\,{q:.2f}),\qquad x_1-x_0=({a:.2f},\,{b:.2f})"

@@ -16,9 +16,9 @@ film = ui.film_of(now, len(MOMENTS))
 
 def draw_flow() -> None:
     """A cloud on its way."""
-    run, (found, straight) = ui.compute(lens.followed, now), ui.compute(lens.measured, now)
+    run, (result, straight) = ui.compute(lens.followed, now), ui.compute(lens.measured, now)
     floor = ui.compute(lens.floor, now)
-    mine = found[now.flow]
+    mine = result[now.flow]
     distance = dict(zip(STEPS, mine, strict=True))[now.N]
     with stage.picture:
         left, right = ui.columns([2, 1])
@@ -29,7 +29,7 @@ def draw_flow() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.against_steps(found, STEPS, now.N, floor),
+                figures.against_steps(result, STEPS, now.N, floor),
                 key="steps",
                 share=1.0,
                 alt="Energy distance from the data against the number of Euler steps",
@@ -89,30 +89,31 @@ def draw_flow() -> None:
 
 def draw_pairs() -> None:
     """The lines that a velocity is learned from."""
-    found = ui.compute(lens.drawn, now)
+    result = ui.compute(lens.drawn, now)
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(
-                clouds(found.lines[now.pairs], now.batch, exact.eight().means, NEAR * SD, REACH), key="cloud",
+                clouds(result.lines[now.pairs], now.batch, exact.eight().means, NEAR * SD, REACH),
+                    key="cloud",
                 share=1.0, film=film, alt="The lines of a batch from noise to data",
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.against_batch(found.crossed, BATCHES, now.batch),
+                figures.against_batch(result.crossed, BATCHES, now.batch),
                 key="crossed",
                 share=1.0,
                 alt="Share of pairs of lines that cross, against the batch",
             )
     with stage.foot:
         film.bar(
-            captions=lens.pair_captions(found, now.pairs, now.batch),
-            equations=lens.pair_equations(found, now.pairs),
+            captions=lens.pair_captions(result, now.pairs, now.batch),
+            equations=lens.pair_equations(result, now.pairs),
         )
     i = BATCHES.index(now.batch)
-    share = found.crossed[now.pairs][i]
+    share = result.crossed[now.pairs][i]
     with stage.below:
-        ui.notice(f"{lens.pair_notice(found, now.batch)} {SAID}")
+        ui.notice(f"{lens.pair_notice(result, now.batch)} {SAID}")
         ui.check(
             "What share of all pairs of these lines cross?",
             lens.CROSSED,
@@ -131,10 +132,10 @@ def draw_pairs() -> None:
             f"""
             from lab import weights
             from pages.diffusion.flow_matching import lens
-            found = lens.pairs({now.batch}, weights.load({now.model!r}).scale, {now.seed})
-            result = [found.crossed[{now.pairs!r}][{i}], found.length[{now.pairs!r}][{i}]]
+            pairs = lens.pairs({now.batch}, weights.load({now.model!r}).scale, {now.seed})
+            result = [pairs.crossed[{now.pairs!r}][{i}], pairs.length[{now.pairs!r}][{i}]]
             """,
-            shows=[share, found.length[now.pairs][i]],
+            shows=[share, result.length[now.pairs][i]],
         )
         ui.source(flow_matching.optimal_pairs, lens.crossing, references=ROOM.references)
 

@@ -24,14 +24,14 @@ def strokes(foot: np.ndarray, tips: np.ndarray) -> np.ndarray:
     return np.stack([feet, tips, tips + back + side, tips + back - side, tips], 1).astype(np.float32)
 
 
-def arrows(density: Any, place: Any, told: Mapping[str, Any], reach: float) -> dict[str, Any]:
+def arrows(density: Any, place: Any, results: Mapping[str, Any], reach: float) -> dict[str, Any]:
     """Predictions (F, 2) as arrows on the density (F, R, R): x̂₀ from the middle, the others from the place
     (2,) of x_t, each at its own length. A click is a place."""
     foot = array(place)
     data = [planar.field(per_frame(density), reach, edges=True, zmin=0, zmax=1.3, showscale=False)]
-    for name, found in told.items():
+    for name, result in results.items():
         start = np.zeros(2) if name == "x̂₀" else foot
-        arrow = per_frame(strokes(start, start + array(found)))
+        arrow = per_frame(strokes(start, start + array(result)))
         data.append(planar.path(arrow, {"width": 4, "color": COLORS[name]}, name=name))
     places = np.round(np.arange(-2.0, 2.01, 0.1), 2)
     data.append(planar.points(foot[None], {"size": 14, "color": theme.VERMILLION}, name="xₜ"))
@@ -39,9 +39,9 @@ def arrows(density: Any, place: Any, told: Mapping[str, Any], reach: float) -> d
     return {"data": data, "layout": planar.axes(reach, tickvals=TICKS)}
 
 
-def panel(found: Any, title: str, reach: float) -> dict[str, Any]:
+def panel(result: Any, title: str, reach: float) -> dict[str, Any]:
     """Pictures (F, 8, 8), 0 in the middle of the scale."""
-    z = array(found).astype(np.float32)
+    z = array(result).astype(np.float32)
     return turning(image(z[0], title=title, scale="diverging", zmin=-reach, zmax=reach), z=z)
 
 

@@ -36,8 +36,8 @@ def times(schedule: Schedule) -> list[int]:
 def predictor(source: str, model: GaussianDiffusion) -> Predict:
     """Who predicts: the data's own score, or the network; in the model's units."""
     if source != EXACT:
-        found = model.denoiser()
-        return lambda x, t: found(x, t)  # type: ignore[return-value]
+        result = model.denoiser()
+        return lambda x, t: result(x, t)  # type: ignore[return-value]
     mixture, schedule = exact.eight(3 / model.scale, 0.25 / model.scale), model.schedule
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
@@ -85,9 +85,9 @@ def views(predict: Predict, schedule: Schedule, x: Tensor, kind: Kind, error: fl
     a = schedule.alpha_bar[t]
     wrong = torch.randn(x[0].shape, dtype=x.dtype, generator=torch.Generator().manual_seed(seed + 1))
     value = parameterisation.from_x0_eps(*predict(x, t), a, kind) + error * wrong
-    told = {other: parameterisation.convert(value, x, a, kind, other) for other in KINDS}
-    size = {other: found.flatten(1).square().mean(1).sqrt() for other, found in told.items()}
-    return Views(times(schedule), x, told, size, lost(told["eps"], x, a))
+    results = {other: parameterisation.convert(value, x, a, kind, other) for other in KINDS}
+    size = {other: result.flatten(1).square().mean(1).sqrt() for other, result in results.items()}
+    return Views(times(schedule), x, results, size, lost(results["eps"], x, a))
 
 
 def told(
@@ -95,9 +95,9 @@ def told(
     kind: str, off: float,
 ) -> Views:  # fmt: skip
     """`views` of a place of the plane, or of a drawing, in double precision; `kind` by its name."""
-    made = double(model)
-    x = start(made, place, drawing, seed)
-    return views(predictor(source, made), made.schedule, x, KIND_OF[kind], off, seed)
+    result = double(model)
+    x = start(result, place, drawing, seed)
+    return views(predictor(source, result), result.schedule, x, KIND_OF[kind], off, seed)
 
 
 def lost(eps: Tensor, x: Tensor, alpha_bar: Tensor) -> float:
@@ -135,20 +135,20 @@ def span(sizes: Mapping[str, Tensor]) -> tuple[float, float]:
     return float(every.min()) - 0.2, float(every.max()) + 0.2
 
 
-def captions(found: Views) -> list[str]:
+def captions(result: Views) -> list[str]:
     """How long each is."""
     return [
         f"t = {t}: a number of "
-        + ", ".join(f"{NAMES[kind]} is {float(found.size[kind][i]):.3g}" for kind in KINDS)
+        + ", ".join(f"{NAMES[kind]} is {float(result.size[kind][i]):.3g}" for kind in KINDS)
         + " in size."
-        for i, t in enumerate(found.times)
+        for i, t in enumerate(result.times)
     ]
 
 
-def equations(found: Views, schedule: Schedule) -> list[str]:
+def equations(result: Views, schedule: Schedule) -> list[str]:
     """What the four are made of."""
     texts = []
-    for t in found.times:
+    for t in result.times:
         a, b = (float(v) for v in (schedule.alpha_bar[t].sqrt(), (1 - schedule.alpha_bar[t]).sqrt()))
         texts.append(
             rf"x_t = {a:.4f}\,\hat x_0 + {b:.4f}\,\hat\epsilon, \quad "

@@ -11,18 +11,18 @@ SPANS = {"x̂₀": (-2.4, 3.0), "ε̂": (-3.0, 2.4)}
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-found, schedule = ui.compute(lens.told, now), ui.load(now.model).schedule
-film = ui.film_of(now, len(found.times), values=found.times)
-seen, of_digit = lens.KIND_OF[now.seen], now.source == DIGIT
-gains = {name: lens.gain(schedule, kind, seen) for kind, name in lens.NAMES.items()}
-sizes = {name: found.size[kind] for kind, name in lens.NAMES.items()}
-told = {name: found.told[kind] for kind, name in lens.NAMES.items()}
+result, schedule = ui.compute(lens.told, now), ui.load(now.model).schedule
+film = ui.film_of(now, len(result.times), values=result.times)
+results, of_digit = lens.KIND_OF[now.seen], now.source == DIGIT
+gains = {name: lens.gain(schedule, kind, results) for kind, name in lens.NAMES.items()}
+sizes = {name: result.size[kind] for kind, name in lens.NAMES.items()}
+answer = {name: result.told[kind] for kind, name in lens.NAMES.items()}
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         if of_digit:
-            shown = {"xₜ": found.x, **told}
+            shown = {"xₜ": result.x, **answer}
             for names, share in ((("xₜ", "x̂₀"), 0.5), (("ε̂", "v̂", "score"), 0.5)):
                 for column, name in zip(ui.columns(len(names)), names, strict=True):
                     fig = figures.panel(shown[name].squeeze(1), name, lens.SHADE)
@@ -32,7 +32,7 @@ with stage.picture:
         else:
             density = ui.compute(lens.density, now)
             ui.button_figure(
-                figures.arrows(density, now.place, told, lens.REACH), key="arrows", share=1.0, whole=False,
+                figures.arrows(density, now.place, answer, lens.REACH), key="arrows", share=1.0, whole=False,
                 film=film, on_press=lambda a, b: ui.moved(now, x1=float(a), x2=float(b)),
                 alt="The four predictions as arrows on the density; a click puts xₜ there",
             )  # fmt: skip
@@ -41,21 +41,21 @@ with stage.picture:
             ("sizes", sizes, "size of a number", lens.span(sizes)),
             ("gains", gains, f"1 off: how much in {now.seen}", SPANS[now.seen]),
         ):
-            fig = figures.lines(curves, found.times, label, span)
+            fig = figures.lines(curves, result.times, label, span)
             ui.figure(fig, alt=f"{label}, of each kind over t", key=key, share=0.5, film=film)
 with stage.foot:
     if now.source != EXACT:
-        said = [{"xt": f"t = {t}"} for t in found.times]
-        ui.machine(now.model, film=film, lit=["said"] * film.count, says=said)
-    film.bar(captions=lens.captions(found), equations=lens.equations(found, schedule))
+        texts = [{"xt": f"t = {t}"} for t in result.times]
+        ui.machine(now.model, film=film, lit=["said"] * film.count, says=texts)
+    film.bar(captions=lens.captions(result), equations=lens.equations(result, schedule))
 gain = float(gains[now.kind][film.at])
 stage.metrics(
     {
         f"1 off in {now.kind} is, in {now.seen}": f"{gain:.3g}",
-        "Lost by converting": f"{found.lost:.1e}",
+        "Lost by converting": f"{result.lost:.1e}",
     }
 )
-worst = lens.worst(schedule, seen, film.at)
+worst = lens.worst(schedule, results, film.at)
 with stage.below:
     how = (
         "Blue is above 0, orange below, full at ±2."
@@ -69,7 +69,7 @@ with stage.below:
         f"nothing is divided. {how} {SAID}"
     )
     ui.check(
-        f"At t = {found.times[film.at]}, an error in which is amplified most in {now.seen}?",
+        f"At t = {result.times[film.at]}, an error in which is amplified most in {now.seen}?",
         list(lens.KIND_OF),
         lens.NAMES[worst],
         "; ".join(f"{name}: times {float(g[film.at]):.3g}" for name, g in gains.items()) + ".",
@@ -91,10 +91,10 @@ with stage.below:
         model, picture = double(weights.load({now.model!r})), {shelf}
         x = lens.start(model, {now.place}, picture, {now.seed})
         predict, kind = lens.predictor({now.source!r}, model), lens.KIND_OF[{now.kind!r}]
-        found = lens.views(predict, model.schedule, x, kind, {now.off}, {now.seed})
-        result = [float(size[{film.at}]) for size in found.size.values()]
+        views = lens.views(predict, model.schedule, x, kind, {now.off}, {now.seed})
+        result = [float(size[{film.at}]) for size in views.size.values()]
         """,
-        shows=[float(size[film.at]) for size in found.size.values()],
+        shows=[float(size[film.at]) for size in result.size.values()],
     )
     ui.source(
         parameterisation.convert,

@@ -84,13 +84,13 @@ def bells(mean: Tensor, sd: Tensor) -> Tensor:
     return torch.exp(-0.5 * z**2) / (sd[:, None] * math.sqrt(2 * math.pi))
 
 
-def captions(found: Distributions) -> list[str]:
+def captions(result: Distributions) -> list[str]:
     """Both distributions, weight by weight."""
     return [
         f"w = {w:g}: sampled with mean {float(m):.3f} and sd {float(s):.3f}; the tilted density has "
         f"{float(a):.3f} and {float(b):.3f}."
         for w, m, s, a, b in zip(
-            WEIGHTS, found.mean, found.sd, found.tilted_mean, found.tilted_sd, strict=True
+            WEIGHTS, result.mean, result.sd, result.tilted_mean, result.tilted_sd, strict=True
         )
     ]
 
@@ -98,10 +98,10 @@ def captions(found: Distributions) -> list[str]:
 def equations(led: str, weights: Sequence[float]) -> list[str]:
     """ε̃ with its numbers."""
     if led not in (OPINIONS, FREE):
-        seen = "x_0 = x_t" if led == CLEAN else "x_t"
+        result = "x_0 = x_t" if led == CLEAN else "x_t"
         return [
             rf"\tilde\epsilon = \hat\epsilon(x_t, \varnothing) - {1 + w:g} \sqrt{{1 - \bar\alpha_t}}\, "
-            rf"\nabla \log p(y \mid {seen})"
+            rf"\nabla \log p(y \mid {result})"
             for w in weights
         ]
     return [
@@ -110,10 +110,11 @@ def equations(led: str, weights: Sequence[float]) -> list[str]:
     ]
 
 
-def notice(found: Distributions, at: int, led: str) -> str:
+def notice(result: Distributions, at: int, led: str) -> str:
     """What the distribution at a weight shows of this way to lead."""
     here = (
-        f"its sd is {float(found.sd[at]):.3f} where the tilted density has {float(found.tilted_sd[at]):.3f}. "
+        f"its sd is {float(result.sd[at]):.3f}"
+        f" where the tilted density has {float(result.tilted_sd[at]):.3f}. "
     )
     if led == CLEAN:
         return (
@@ -172,11 +173,11 @@ def drawing(
     start = model.start(COUNT, torch.Generator().manual_seed(seed))
     rows: dict[str, list[tuple[Tensor, Tensor, Tensor]]] = {way: [] for way in WAYS}
     for done, w in enumerate(LEANS, 1):
-        found = {
+        results = {
             FREE: model.sample(COUNT, steps=STEPS, guidance=w, generator=torch.Generator().manual_seed(seed)),
             GUIDED: led_by(model, classifier, start, wanted, 1 + w),
         }
-        for way, x in found.items():
+        for way, x in results.items():
             x = x.clamp(0, 1)
             right = (judge.predict(x).argmax(1) == wanted).double().mean()
             spread = torch.stack([x[wanted == k].std(0).mean() for k in range(10)]).mean()
@@ -190,42 +191,42 @@ def drawing(
         )
 
 
-def least(found: Drawn) -> str:
+def least(result: Drawn) -> str:
     """Where the digits of a class are most alike: not where the lean is strongest."""
-    at = int(found.spread.argmin())
-    sd = float(found.spread[at])
-    said = f"The digits of a class are most alike at w = {LEANS[at]:g}, with an sd of {sd:.3f}"
-    return f"{said}: leaning further makes them differ more again." if at < len(LEANS) - 1 else f"{said}."
+    at = int(result.spread.argmin())
+    sd = float(result.spread[at])
+    text = f"The digits of a class are most alike at w = {LEANS[at]:g}, with an sd of {sd:.3f}"
+    return f"{text}: leaning further makes them differ more again." if at < len(LEANS) - 1 else f"{text}."
 
 
-def right(found: Drawn, at: int) -> str:
+def right(result: Drawn, at: int) -> str:
     """Which of RIGHT is so."""
-    count = round(COUNT * float(found.right[at]))
+    count = round(COUNT * float(result.right[at]))
     return RIGHT[0] if count < 20 else RIGHT[1] if count <= 36 else RIGHT[2]
 
 
-def digit_captions(found: Drawn) -> list[str]:
+def digit_captions(result: Drawn) -> list[str]:
     """Faith and spread, weight by weight."""
     return [
         f"w = {w:g}: {round(COUNT * float(r))} of {COUNT} are judged of the class asked for; a pixel's sd "
         f"within a class is {float(s):.3f}."
-        for w, r, s in zip(LEANS, found.right, found.spread, strict=True)
+        for w, r, s in zip(LEANS, result.right, result.spread, strict=True)
     ]
 
 
-def digit_notice(found: dict[str, Drawn], led: str, names: tuple[str, str, str]) -> str:
+def digit_notice(result: dict[str, Drawn], led: str, names: tuple[str, str, str]) -> str:
     """What the digits show of a way to lead, and of the other beside it."""
     model, classifier, judge = names
-    mine = found[led]
+    mine = result[led]
     led_there = f", asked for no class and led 1 + w times by {classifier}" if led == GUIDED else ""
-    told = [f"{float(found[way].right[1]):.0%} by {way}" for way in WAYS]
+    results = [f"{float(result[way].right[1]):.0%} by {way}" for way in WAYS]
     right, spread = ([float(v) for v in each] for each in (mine.right, mine.spread))
     return (
         f"{model} in {STEPS} steps{led_there}; {judge}, which neither has met, is the judge. From w = −1, "
         f"which forgets the class, to w = 0 the share of the class asked for goes from {right[0]:.0%} to "
         f"{right[1]:.0%}, and a pixel's sd within a class from {spread[0]:.3f} to {spread[1]:.3f}; at w = 4 "
         f"they are {right[-1]:.0%} and {spread[-1]:.3f}. {least(mine)} At w = 0 the share is "
-        f"{' and '.join(told)}. "
+        f"{' and '.join(results)}. "
     )
 
 
@@ -269,37 +270,37 @@ def rows_of(
         yield len(frames) / len(times), Rows(times[: len(frames)], torch.stack(frames), right)
 
 
-def alike(found: Rows) -> Tensor:
+def alike(rows: Rows) -> Tensor:
     """Standard deviation of a pixel among the digits of a row, the mean over the pixels: (F, rows)."""
-    return found.noisy.std(2).mean((2, 3))
+    return rows.noisy.std(2).mean((2, 3))
 
 
-def row_captions(found: Rows) -> list[str]:
+def row_captions(rows: Rows) -> list[str]:
     """How much the digits of the rows differ."""
     return [
         f"t = {t}: a pixel's sd among the digits of a row is "
         + ", ".join(f"{float(v):.3f} (w = {w:g})" for w, v in zip(ROW_WEIGHTS, sds, strict=True))
         + "."
-        for t, sds in zip(found.times, alike(found), strict=True)
+        for t, sds in zip(rows.times, alike(rows), strict=True)
     ]
 
 
-def row_notice(found: Rows, digit: int, names: tuple[str, str]) -> str:
+def row_notice(rows: Rows, digit: int, names: tuple[str, str]) -> str:
     """What the referee finds in the rows."""
-    told = ", ".join(f"{n} at w = {w:g}" for n, w in zip(found.right, ROW_WEIGHTS, strict=True))
+    text = ", ".join(f"{n} at w = {w:g}" for n, w in zip(rows.right, ROW_WEIGHTS, strict=True))
     return (
         f"{names[0]} in {STEPS} steps of DDIM, asked for the class {digit}. Of the {PER_ROW} digits of a row "
-        f"{names[1]} takes for this class: {told}. Far beyond w = 3 the guess is clipped to the greys: "
+        f"{names[1]} takes for this class: {text}. Far beyond w = 3 the guess is clipped to the greys: "
         "strokes get bold, and the digits need not grow more alike. "
     )
 
 
-def most_alike(found: Rows) -> str:
+def most_alike(rows: Rows) -> str:
     """The weight of the row whose digits are most alike."""
-    return f"w = {ROW_WEIGHTS[int(alike(found)[-1].argmin())]:g}"
+    return f"w = {ROW_WEIGHTS[int(alike(rows)[-1].argmin())]:g}"
 
 
-def row_numbers(found: Rows) -> list[dict[str, str]]:
+def row_numbers(rows: Rows) -> list[dict[str, str]]:
     """What the machine's parts say at each frame: the time, and the calls of the network so far."""
-    calls = len(found.times) - 1
-    return [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(found.times)]
+    calls = len(rows.times) - 1
+    return [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(rows.times)]

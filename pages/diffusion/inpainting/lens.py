@@ -104,9 +104,9 @@ def marked(pictures: Tensor, missing: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def judged(network: Classifier, found: Completion) -> tuple[int, Tensor]:
+def judged(network: Classifier, completion: Completion) -> tuple[int, Tensor]:
     """What the network calls the digit, and how many completions it calls each class, (10,)."""
-    named = network.predict(torch.cat([found.digit[None], found.noisy[-1]])[:, None]).argmax(1)
+    named = network.predict(torch.cat([completion.digit[None], completion.noisy[-1]])[:, None]).argmax(1)
     return int(named[0]), named[1:].bincount(minlength=10)
 
 
@@ -120,22 +120,22 @@ def alike(count: int) -> str:
     return ALIKE[(count > 4) + (count > 8)]
 
 
-def numbers(found: Completion, passes: int) -> list[dict[str, str]]:
+def numbers(completion: Completion, passes: int) -> list[dict[str, str]]:
     """What the machine's parts say at each frame: the time, and the calls of the network so far."""
-    whole = (len(found.times) - 2) * passes + 1  # the last step ends at the data, and is made once
-    calls = [min(i * passes, whole) for i in range(len(found.times))]
-    return [{"xt": f"t = {t}", "net": f"call {n}"} for t, n in zip(found.times, calls, strict=True)]
+    whole = (len(completion.times) - 2) * passes + 1  # the last step ends at the data, and is made once
+    calls = [min(i * passes, whole) for i in range(len(completion.times))]
+    return [{"xt": f"t = {t}", "net": f"call {n}"} for t, n in zip(completion.times, calls, strict=True)]
 
 
-def captions(found: Completion, passes: int) -> list[str]:
+def captions(completion: Completion, passes: int) -> list[str]:
     """What happens at each level."""
-    first = f"t = {found.times[0]}: noise, and the known pixels under as much of it."
+    first = f"t = {completion.times[0]}: noise, and the known pixels under as much of it."
     again = "once" if passes == 1 else f"{passes} times"
     return [first] + [
         f"t = {t}: this level was reached {again}; the known pixels are the digit's, under that much noise."
         if t
         else "t = 0: the known pixels are the digit itself."
-        for t in found.times[1:]
+        for t in completion.times[1:]
     ]
 
 
@@ -168,30 +168,30 @@ def moments(steps: list[StepMap], passes: int) -> tuple[float, float]:
 def step_maps(rho: float, value: float) -> list[StepMap]:
     """What every exact step does to x_2: shift and slope of the mean, noise; then α, and if it is the
     last."""
-    chain, found = Schedule.of_betas(BETAS), []
+    chain, result = Schedule.of_betas(BETAS), []
     covariance = torch.tensor([[1, rho], [rho, 1]], dtype=torch.float64)
     for t in range(chain.T, 0, -1):
         A, R = exact_gaussian(chain, covariance, t, t - 1)
         now, kept = float(chain.alpha_bar[t]), float(chain.alpha_bar[t] / chain.alpha_bar[t - 1])
         a, b = A[1].tolist()  # of x_1, which is N(√ᾱ y, 1 − ᾱ) by whatever way it came to t, and of x_2
-        found.append((a * math.sqrt(now) * value, b, a * a * (1 - now) + float(R[1, 1]), kept, t == 1))
-    return found
+        result.append((a * math.sqrt(now) * value, b, a * a * (1 - now) + float(R[1, 1]), kept, t == 1))
+    return result
 
 
 def toy(rho: float, value: float) -> Toy:
     """The distribution reached for each of PASSES, and p(x_2 | x_1)."""
     steps = step_maps(rho, value)
-    found = torch.tensor([moments(steps, r) for r in PASSES], dtype=torch.float64)
-    return Toy(found[:, 0], found[:, 1], (rho * value, 1 - rho**2))
+    result = torch.tensor([moments(steps, r) for r in PASSES], dtype=torch.float64)
+    return Toy(result[:, 0], result[:, 1], (rho * value, 1 - rho**2))
 
 
 def grid() -> Tensor:
     return torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
 
 
-def exact_bell(found: Toy) -> Tensor:
+def exact_bell(result: Toy) -> Tensor:
     """Density (POINTS,) of p(x_2 | x_1)."""
-    m, v = torch.tensor(found.exact, dtype=torch.float64)[:, None]
+    m, v = torch.tensor(result.exact, dtype=torch.float64)[:, None]
     return bells(m, v)[0]
 
 
@@ -201,24 +201,24 @@ def bells(mean: Tensor, variance: Tensor) -> Tensor:
     return torch.exp(-0.5 * z**2) / (2 * math.pi * variance[:, None]).sqrt()
 
 
-def toy_captions(found: Toy) -> list[str]:
+def toy_captions(result: Toy) -> list[str]:
     """Both distributions, one sentence for each number of passes."""
-    m, v = found.exact
+    m, v = result.exact
     return [
         f"r = {r}: x₂ has mean {float(a):.4f} and variance {float(b):.4f}; exact are {m:.4f} and {v:.4f}."
-        for r, a, b in zip(PASSES, found.mean, found.variance, strict=True)
+        for r, a, b in zip(PASSES, result.mean, result.variance, strict=True)
     ]
 
 
-def toy_equations(found: Toy, rho: float, value: float) -> list[str]:
+def toy_equations(result: Toy, rho: float, value: float) -> list[str]:
     """The exact mean, and how far the mean is from it."""
     return [
-        rf"E[x_2\mid x_1]=\rho x_1={rho:.2f}\cdot({value:.2f})={found.exact[0]:.3f},\qquad "
-        rf"\text{{off by }}{float(a) - found.exact[0]:.4f}"
-        for a in found.mean
+        rf"E[x_2\mid x_1]=\rho x_1={rho:.2f}\cdot({value:.2f})={result.exact[0]:.3f},\qquad "
+        rf"\text{{off by }}{float(a) - result.exact[0]:.4f}"
+        for a in result.mean
     ]
 
 
-def landed(found: Toy, at: int) -> str:
+def landed(result: Toy, at: int) -> str:
     """Which of LANDED is so."""
-    return LANDED[int(abs(float(found.mean[at]) - found.exact[0]) <= 0.02)]
+    return LANDED[int(abs(float(result.mean[at]) - result.exact[0]) <= 0.02)]

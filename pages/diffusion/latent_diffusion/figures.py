@@ -26,10 +26,10 @@ def clouds(data: Any, prior: Any, trajectory: Any, i: int, j: int, reach: float)
     return {"data": [planar.points(p, looks[n], name=n) for n, (p, _) in parts.items()], "layout": axes}
 
 
-def judged(found: Table, names: Sequence[str], xlabel: str, ylabel: str) -> go.Figure:
+def judged(table: Table, names: Sequence[str], xlabel: str, ylabel: str) -> go.Figure:
     """Some of MEASURES by a knob's value, bars of a standard error each way."""
-    v, columns = [float(x) for x in found.values], [MEASURES.index(name) for name in names]
-    m, e = array(found.mean)[:, columns], array(found.error)[:, columns]
+    v, columns = [float(x) for x in table.values], [MEASURES.index(name) for name in names]
+    m, e = array(table.mean)[:, columns], array(table.error)[:, columns]
     fig = go.Figure()
     for k, name in enumerate(names):
         fig.add_scatter(

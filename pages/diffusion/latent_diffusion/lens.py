@@ -58,21 +58,21 @@ def draws(
         trajectory = model.trajectory(
             model.start(SHOWN, generator), y=y, generator=generator, steps=S, guidance=w
         )
-        found = []
+        results = []
         for m in trajectory:
             guess = model.postprocess(m.x if m.x0 is None else m.x0)
             shown = latent.autoencoder.decode(guess) if model is latent else guess
-            found.append(shown.reshape(SHOWN, 8, 8))
+            results.append(shown.reshape(SHOWN, 8, 8))
             times.append(m.t)
-        rows.append(torch.stack(found))
+        rows.append(torch.stack(results))
     F = len(rows[0])
     return Draws(times[:F], torch.stack([prior.expand(F, SHOWN, 8, 8), *rows], 1).clamp(0, 1))
 
 
 @torch.no_grad()
-def sure(network: Classifier, found: Draws) -> list[int]:
+def sure(network: Classifier, result: Draws) -> list[int]:
     """Of each of WAYS, how many at the end the network is more than SURE of."""
-    p = network.predict(found.pictures[-1].reshape(-1, 1, 8, 8)).softmax(1).max(1).values
+    p = network.predict(result.pictures[-1].reshape(-1, 1, 8, 8)).softmax(1).max(1).values
     return (p.reshape(3, SHOWN) > SURE).sum(1).tolist()  # type: ignore[no-any-return]
 
 
@@ -101,10 +101,10 @@ def said(count: int) -> str:
     return f"{count / 1e6:.2f} M" if count < 1e7 else f"{count / 1e6:.0f} M"
 
 
-def numbers(found: Draws) -> list[dict[str, str]]:
+def numbers(result: Draws) -> list[dict[str, str]]:
     """What the machine's parts say at each frame: the time, and how far the latent guess is from its end."""
-    off = (found.pictures - found.pictures[-1]).abs().mean((2, 3, 4))[:, 1]
-    return [{"xt": f"t = {t}", "guess": f"Δ {float(o):.3f}"} for t, o in zip(found.times, off, strict=True)]
+    off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))[:, 1]
+    return [{"xt": f"t = {t}", "guess": f"Δ {float(o):.3f}"} for t, o in zip(result.times, off, strict=True)]
 
 
 def priced(costs: list[int]) -> str:
@@ -112,13 +112,13 @@ def priced(costs: list[int]) -> str:
     return ", ".join(f"{said(c)} by the {name}" for name, c in zip(WAYS, costs, strict=True))
 
 
-def captions(found: Draws) -> list[str]:
+def captions(result: Draws) -> list[str]:
     """How far each guess is from its end."""
-    off = (found.pictures - found.pictures[-1]).abs().mean((2, 3, 4))
+    off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))
     return [
         f"t = {t}: the guess differs from its end by {float(o[1]):.3f} a pixel in the codes, by "
         f"{float(o[2]):.3f} in the pixels."
-        for t, o in zip(found.times, off, strict=True)
+        for t, o in zip(result.times, off, strict=True)
     ]
 
 
@@ -163,9 +163,9 @@ class Apart:
 
 def apart(latent: LatentDDPM, S: int, seed: int) -> Apart:
     """The clouds, and how far they are from the digits' codes."""
-    found = clouds(latent, S, seed)
-    off = [distance(found.data, cloud) for cloud in found.trajectory]
-    return Apart(found, off, distance(found.data, found.prior))
+    result = clouds(latent, S, seed)
+    off = [distance(result.data, cloud) for cloud in result.trajectory]
+    return Apart(result, off, distance(result.data, result.prior))
 
 
 def distance(a: Tensor, b: Tensor) -> float:
@@ -219,14 +219,14 @@ def tabled(values: list[float], rows: list[Tensor]) -> Table:
     return Table(values[: len(rows)], all_of.mean(1), all_of.std(1) / SEEDS**0.5)
 
 
-def best(found: Table) -> float:
+def best(table: Table) -> float:
     """The value with the least Fréchet distance."""
-    return found.values[int(found.mean[:, 0].argmin())]
+    return table.values[int(table.mean[:, 0].argmin())]
 
 
-def columns(found: Table) -> dict[str, list[str]]:
+def columns(table: Table) -> dict[str, list[str]]:
     """The table as texts, by measure."""
     return {
-        name: [f"{float(m[k]):.3f} ± {float(e[k]):.3f}" for m, e in zip(found.mean, found.error, strict=True)]
+        name: [f"{float(m[k]):.3f} ± {float(e[k]):.3f}" for m, e in zip(table.mean, table.error, strict=True)]
         for k, name in enumerate(MEASURES)
     }

@@ -13,18 +13,18 @@ with stage.rail:
 
 def draw_digits() -> None:
     """Three ways to a digit."""
-    found, cost = ui.compute(lens.draws, now), ui.compute(lens.costs, now)
-    film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
+    result, cost = ui.compute(lens.draws, now), ui.compute(lens.costs, now)
+    film = ui.film_of(now, len(result.times), values=range(len(result.times)), names=result.times)
     with stage.picture:
         for k, (column, name) in enumerate(zip(ui.columns(3), lens.WAYS, strict=True)):
-            fig = figures.digits(found.pictures[:, k], name)
+            fig = figures.digits(result.pictures[:, k], name)
             with column:
                 ui.figure(fig, key=f"way{k}", share=1.0, film=film, alt=f"Twelve digits by the {name}")
     with stage.foot:
         lit = ["xt", *["net"] * (film.count - 2), ["net", "decoder"]]
-        ui.machine(now.latent, film=film, lit=lit, says=lens.numbers(found))
-        film.bar(captions=lens.captions(found))
-    counts = lens.sure(ui.load(now.referee), found)
+        ui.machine(now.latent, film=film, lit=lit, says=lens.numbers(result))
+        film.bar(captions=lens.captions(result))
+    counts = lens.sure(ui.load(now.referee), result)
     with stage.below:
         ui.notice(
             f"Of twelve digits cnn-digits is more than 90 % sure of {counts[0]} by the prior, {counts[1]} by "
@@ -61,20 +61,20 @@ def draw_digits() -> None:
 def draw_codes() -> None:
     """Where codes lie."""
     apart = ui.compute(lens.apart, now)
-    found, off, prior = apart.clouds, apart.trajectory, apart.prior
-    film = ui.film_of(now, len(found.times), values=range(len(found.times)), names=found.times)
+    result, off, prior = apart.clouds, apart.trajectory, apart.prior
+    film = ui.film_of(now, len(result.times), values=range(len(result.times)), names=result.times)
     with stage.picture:
         ui.figure(
-            figures.clouds(found.data, found.prior, found.trajectory, now.i - 1, now.j - 1, 4.0),
+            figures.clouds(result.data, result.prior, result.trajectory, now.i - 1, now.j - 1, 4.0),
             key="clouds", share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
         )  # fmt: skip
     with stage.foot:
-        says = [{"xt": f"t = {t}", "guess": f"Δ {o:.2f}"} for t, o in zip(found.times, off, strict=True)]
+        says = [{"xt": f"t = {t}", "guess": f"Δ {o:.2f}"} for t, o in zip(result.times, off, strict=True)]
         ui.machine(now.latent, film=film, lit=["xt", *["net"] * (film.count - 1)], says=says)
         film.bar(
             captions=[
                 f"t = {t}: energy distance to the digits' codes {o:.3f}; of N(0, I) {prior:.3f}."
-                for t, o in zip(found.times, off, strict=True)
+                for t, o in zip(result.times, off, strict=True)
             ]
         )
     with stage.below:
@@ -101,8 +101,8 @@ def draw_codes() -> None:
             from lab import weights
             from pages.diffusion.latent_diffusion import lens
 
-            found = lens.clouds(weights.load({now.latent!r}), {now.S}, {now.seed})
-            result = lens.distance(found.data, found.trajectory[{film.at}])
+            clouds = lens.clouds(weights.load({now.latent!r}), {now.S}, {now.seed})
+            result = lens.distance(clouds.data, clouds.trajectory[{film.at}])
             """,
             shows=off[film.at],
         )
@@ -113,34 +113,36 @@ def draw_judged() -> None:
     """What judges say, by steps, noise or guidance."""
     label = now.vary
     with stage.picture:
-        found = ui.compute(
+        result = ui.compute(
             lens.measured, now, label="Judge", quick=False,
             says="Means of three seeds with their standard errors.",
         )  # fmt: skip
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.judged(found, lens.MEASURES[:1], label, "Fréchet distance"),
+                figures.judged(result, lens.MEASURES[:1], label, "Fréchet distance"),
                 key="fd",
                 share=1.0,
                 alt="Fréchet distance by the knob's value",
             )
         with right:
             ui.figure(
-                figures.judged(found, lens.MEASURES[1:], label, "share"),
+                figures.judged(result, lens.MEASURES[1:], label, "share"),
                 key="shares",
                 share=1.0,
                 alt="Precision, recall and accuracy by the value",
             )
-    at = found.values.index(lens.best(found))
+    at = result.values.index(lens.best(result))
     with stage.foot:
         ui.machine(now.model)
     stage.equation(
-        rf"\mathrm{{FD}}={float(found.mean[at, 0]):.3f}\pm{float(found.error[at, 0]):.3f}",
-        f"at {label} = {found.values[at]:g}, the least of these; {lens.DRAWN} digits, {lens.SEEDS} seeds",
+        rf"\mathrm{{FD}}={float(result.mean[at, 0]):.3f}\pm{float(result.error[at, 0]):.3f}",
+        f"at {label} = {result.values[at]:g}, the least of these; {lens.DRAWN} digits, {lens.SEEDS} seeds",
     )
     with stage.below:
-        ui.table({label: [f"{v:g}" for v in found.values], **lens.columns(found)}, alt="The judges' numbers")
+        ui.table(
+            {label: [f"{v:g}" for v in result.values], **lens.columns(result)}, alt="The judges' numbers"
+        )
         ui.notice(
             "Fréchet distance, precision and recall are of cnn-digits' features, of digits made black and "
             f"white; errors are standard errors over {lens.SEEDS} seeds. The other knobs stand at S = 20, "
@@ -148,12 +150,12 @@ def draw_judged() -> None:
         )
         ui.check(
             f"At which {label} is the Fréchet distance least?",
-            [f"{v:g}" for v in found.values],
-            f"{found.values[at]:g}",
-            f"{float(found.mean[at, 0]):.3f}.",
+            [f"{v:g}" for v in result.values],
+            f"{result.values[at]:g}",
+            f"{float(result.mean[at, 0]):.3f}.",
             wrong={
                 f"{v:g}": f"At {v:g} it is {float(m):.3f}: more of it is not better by itself."
-                for v, m in zip(found.values, found.mean[:, 0], strict=True)
+                for v, m in zip(result.values, result.mean[:, 0], strict=True)
             },
             veils=("picture", "equation"),
         )

@@ -20,9 +20,9 @@ def place(pictures: Any, rows: Sequence[str]) -> dict[str, Any]:
     return turning(fig, z=sheets.frames(pictures, len(rows), sheets.label_gap(8)))
 
 
-def lengths(s: Sequence[float], found: Mapping[str, Any], typical: float) -> dict[str, Any]:
+def lengths(s: Sequence[float], result: Mapping[str, Any], typical: float) -> dict[str, Any]:
     """Lengths of the codes along each walk; a line stands at each place."""
-    tree = latents.norms(s, found, typical, s[0]).to_plotly_json()
+    tree = latents.norms(s, result, typical, s[0]).to_plotly_json()
     tree["layout"]["shapes"][0] |= {"x0": per_frame(s), "x1": per_frame(s)}
     return tree
 

@@ -71,9 +71,9 @@ def walks(model: GaussianDiffusion, a: Tensor, b: Tensor, steps: int, level: int
     return with_mix(coded(model, a, b, steps), mixed(model, a, b, steps, level, seed))
 
 
-def with_mix(found: Walks, mix: Tensor) -> Walks:
+def with_mix(result: Walks, mix: Tensor) -> Walks:
     """`coded` with the third way (W, S, S) beside the two."""
-    return replace(found, pictures=torch.cat([found.pictures, mix[None]]))
+    return replace(result, pictures=torch.cat([result.pictures, mix[None]]))
 
 
 @torch.no_grad()
@@ -114,44 +114,44 @@ def contrast(pictures: Tensor) -> Tensor:
     return pictures.flatten(-2).std(-1)
 
 
-def paler(found: Walks) -> str:
+def paler(result: Walks) -> str:
     """Whose middle has less contrast, of PALER."""
-    arc, line, _ = contrast(found.pictures[:, found.middle]).tolist()
+    arc, line, _ = contrast(result.pictures[:, result.middle]).tolist()
     return PALER[2] if abs(arc - line) < 0.005 else PALER[0] if arc < line else PALER[1]
 
 
-def captions(found: Walks, draws: float) -> list[str]:
+def captions(result: Walks, draws: float) -> list[str]:
     """A sentence for every place."""
-    c = contrast(found.pictures)
+    c = contrast(result.pictures)
     return [
         f"s = {s:.2g}: the arc's code has length {float(long):.2f}, the line's {float(short):.2f}; draws of "
         f"N(0, I) have {draws:.2f}. Contrast {float(arc):.3f} and {float(line):.3f}."
         for s, long, short, arc, line in zip(
-            found.shares, found.lengths["spherical"], found.lengths["linear"], c[0], c[1], strict=True
+            result.shares, result.lengths["spherical"], result.lengths["linear"], c[0], c[1], strict=True
         )
     ]
 
 
-def numbers(found: Walks, steps: int) -> list[dict[str, str]]:
+def numbers(result: Walks, steps: int) -> list[dict[str, str]]:
     """What the machine's parts say at each place: the length of the arc's code, and the calls that lead down
     from it."""
-    return [{"xt": f"‖z‖ = {float(n):.1f}", "net": f"{steps} calls"} for n in found.lengths["spherical"]]
+    return [{"xt": f"‖z‖ = {float(n):.1f}", "net": f"{steps} calls"} for n in result.lengths["spherical"]]
 
 
-def strip(found: Walks) -> Tensor:
+def strip(result: Walks) -> Tensor:
     """(4, W, S, S): the codes along the arc, and the pictures of ROWS."""
-    return torch.cat([as_greys(found.codes)[None], found.pictures])
+    return torch.cat([as_greys(result.codes)[None], result.pictures])
 
 
-def equations(found: Walks) -> list[str]:
+def equations(result: Walks) -> list[str]:
     """slerp with its numbers."""
-    w = found.angle
+    w = result.angle
     if w < 1e-3:
-        return [r"z_s = z_A = z_B"] * len(found.codes)
+        return [r"z_s = z_A = z_B"] * len(result.codes)
     return [
         rf"z_s=\ell_s\left(\tfrac{{\sin({1 - s:.2g}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_A"
         rf"+\tfrac{{\sin({s:.2g}\cdot{w:.3f})}}{{\sin {w:.3f}}}\,\hat z_B\right),\quad \ell_s={float(n):.3f}"
-        for s, n in zip(found.shares.tolist(), found.lengths["spherical"], strict=True)
+        for s, n in zip(result.shares.tolist(), result.lengths["spherical"], strict=True)
     ]
 
 
@@ -177,51 +177,51 @@ def trip(model: GaussianDiffusion, first: Tensor, second: Tensor) -> Iterator[tu
     for done, steps in enumerate(SIZES, 1):
         codes.append(model.encode(ends, steps=steps))
         back.append(model.decode(codes[-1], steps=steps))
-        found = torch.stack(back)
+        result = torch.stack(back)
         yield (
             done / len(SIZES),
             Trip(
                 ends[:, 0],
-                found[:, :, 0],
+                result[:, :, 0],
                 torch.stack(codes)[:, :, 0],
-                (found - ends).abs().mean((1, 2, 3, 4)),
+                (result - ends).abs().mean((1, 2, 3, 4)),
             ),
         )
 
 
-def fallen(found: Trip) -> float:
+def fallen(result: Trip) -> float:
     """How many times smaller the error is with 20 steps than with 10."""
-    return float(found.error[1] / found.error[2].clamp(min=1e-9))
+    return float(result.error[1] / result.error[2].clamp(min=1e-9))
 
 
-def rate(found: Trip) -> str:
+def rate(result: Trip) -> str:
     """Which of RATES that is."""
-    return RATES[(fallen(found) >= 1.5) + (fallen(found) > 2.5)]
+    return RATES[(fallen(result) >= 1.5) + (fallen(result) > 2.5)]
 
 
-def trip_captions(found: Trip) -> list[str]:
+def trip_captions(result: Trip) -> list[str]:
     """A sentence for each of SIZES."""
-    length = found.codes.flatten(2).norm(dim=2).mean(1)
-    draws = latent.typical_length(found.ends[0].numel())
+    length = result.codes.flatten(2).norm(dim=2).mean(1)
+    draws = latent.typical_length(result.ends[0].numel())
     return [
         f"{steps} steps up and {steps} down: a pixel comes back {float(e):.4f} off on average; codes have "
         f"length {float(n):.2f}, draws of N(0, I) {draws:.2f}."
-        for steps, e, n in zip(SIZES, found.error, length, strict=True)
+        for steps, e, n in zip(SIZES, result.error, length, strict=True)
     ]
 
 
-def trip_equations(found: Trip) -> list[str]:
+def trip_equations(result: Trip) -> list[str]:
     """S times the error, which stays where the error falls as 1/S."""
     return [
         rf"S\cdot\overline{{|x-\hat x|}}={s}\cdot{float(e):.4f}={s * float(e):.3f}"
-        for s, e in zip(SIZES, found.error, strict=True)
+        for s, e in zip(SIZES, result.error, strict=True)
     ]
 
 
-def sheet(found: Trip) -> Tensor:
+def sheet(result: Trip) -> Tensor:
     """(F, 2, 3, S, S): for each digit itself, its code, and what came back."""
-    ends = found.ends.expand_as(found.back)
-    return torch.stack([ends, as_greys(found.codes), found.back.clamp(0, 1)], 2)
+    ends = result.ends.expand_as(result.back)
+    return torch.stack([ends, as_greys(result.codes), result.back.clamp(0, 1)], 2)
 
 
 def as_greys(codes: Tensor) -> Tensor:

@@ -23,52 +23,52 @@ program = f"""
 
 def draw_walk() -> None:
     """Three ways from A to B."""
-    found = lens.with_mix(ui.compute(lens.coded, now), ui.compute(lens.mixed, now))
-    shares, places = found.shares.tolist(), len(found.codes)
+    result = lens.with_mix(ui.compute(lens.coded, now), ui.compute(lens.mixed, now))
+    shares, places = result.shares.tolist(), len(result.codes)
     film = ui.film_of(now, places, values=range(places), names=[f"{s:.2g}" for s in shares])
-    typical = latent.typical_length(found.numbers)
+    typical = latent.typical_length(result.numbers)
     with stage.picture:
         if large(now):
             ui.figure(
-                figures.walks(lens.strip(found), ("code", "slerp", "lerp", "pixels"), shares), key="walks",
+                figures.walks(lens.strip(result), ("code", "slerp", "lerp", "pixels"), shares), key="walks",
                 share=1.0, film=film, alt="From A to B: codes on the arc, the digits that they decode to, "
                 "digits of codes on the line, and mixed pixels under noise, denoised; one place is framed",
             )  # fmt: skip
         else:
             ui.figure(
-                figures.walks(found.pictures, lens.ROWS, shares), key="walks", share=0.55, film=film,
+                figures.walks(result.pictures, lens.ROWS, shares), key="walks", share=0.55, film=film,
                 alt="Digits from A to B: on the arc, on the line, mixed under noise; one place is framed",
             )  # fmt: skip
             left, right = ui.columns(2)
             with left:
                 ui.figure(
-                    figures.place(found.pictures.transpose(0, 1), lens.ROWS), key="now", share=0.45,
+                    figures.place(result.pictures.transpose(0, 1), lens.ROWS), key="now", share=0.45,
                     film=film, alt="The digit at this place of each walk",
                 )  # fmt: skip
             with right:
                 ui.figure(
-                    figures.lengths(shares, found.lengths, typical), key="norms", share=0.45, film=film,
+                    figures.lengths(shares, result.lengths, typical), key="norms", share=0.45, film=film,
                     alt="Length of the code along arc and line, against that of draws of N(0, I)",
                 )  # fmt: skip
     with stage.foot:
         lit = [["net", "next"]] * places
-        ui.machine(now.model, film=film, lit=lit, says=lens.numbers(found, now.steps))
-        film.bar(captions=lens.captions(found, typical), equations=lens.equations(found))
-    long, short = (float(found.lengths[k][found.middle]) for k in ("spherical", "linear"))
+        ui.machine(now.model, film=film, lit=lit, says=lens.numbers(result, now.steps))
+        film.bar(captions=lens.captions(result, typical), equations=lens.equations(result))
+    long, short = (float(result.lengths[k][result.middle]) for k in ("spherical", "linear"))
     with stage.below:
         ui.notice(
-            f"In {found.numbers} dimensions nearly all draws of N(0, I) have lengths near {typical:.2f}. "
+            f"In {result.numbers} dimensions nearly all draws of N(0, I) have lengths near {typical:.2f}. "
             f"Halfway the arc's code has {long:.2f}, the line's {short:.2f}. In {now.steps} steps the digits "
-            f"themselves come back {found.off:.3f} a pixel off. The last row mixes pixels, hides them under "
+            f"themselves come back {result.off:.3f} a pixel off. The last row mixes pixels, hides them under "
             f"noise of t = {now.level}, and draws what is hidden anew. [UDL] fig. 14.3 says that diffusion "
             f"has no latent space: it has one, but no coordinate of it means anything by itself. {SAID}"
         )
         ui.check(
             "Halfway, whose digit is paler?",
             lens.PALER,
-            lens.paler(found),
+            lens.paler(result),
             "Contrast (the standard deviation of its pixels): "
-            + " and ".join(f"{v:.3f}" for v in lens.contrast(found.pictures[:2, found.middle]).tolist())
+            + " and ".join(f"{v:.3f}" for v in lens.contrast(result.pictures[:2, result.middle]).tolist())
             + ".",
             wrong=(
                 "The arc keeps the length that draws have, and the ink with it.",
@@ -80,10 +80,10 @@ def draw_walk() -> None:
         ui.program(
             program
             + f"""
-        found = lens.walks(model, a, b, {now.steps}, {now.level}, {now.seed})
-        result = [float(lengths[{film.at}]) for lengths in found.lengths.values()]
+        walks = lens.walks(model, a, b, {now.steps}, {now.level}, {now.seed})
+        result = [float(lengths[{film.at}]) for lengths in walks.lengths.values()]
         """,
-            shows=[float(v[film.at]) for v in found.lengths.values()],
+            shows=[float(v[film.at]) for v in result.lengths.values()],
         )
         ui.source(inversion.invert, inversion.slerp, lens.walks, references=ROOM.references)
 
@@ -91,34 +91,34 @@ def draw_walk() -> None:
 def draw_trip() -> None:
     """Up and down again, by the number of steps."""
     with stage.picture:
-        found = ui.compute(lens.trip, now, label="Go", says="What comes back, when it is back.")
+        result = ui.compute(lens.trip, now, label="Go", says="What comes back, when it is back.")
         film = ui.film_of(now, len(SIZES))
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(
-                figures.trip(lens.sheet(found)), key="trip-sheet", share=1.0, film=film,
+                figures.trip(lens.sheet(result)), key="trip-sheet", share=1.0, film=film,
                 alt="Both digits, their codes and what comes back",
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.errors(SIZES, found.error), key="errors", share=1.0, film=film,
+                figures.errors(SIZES, result.error), key="errors", share=1.0, film=film,
                 alt="Error of the way there and back against the number of steps",
             )  # fmt: skip
     with stage.foot:
         says = [{"net": f"2 × {S} calls"} for S in SIZES]
         ui.machine(now.model, film=film, lit=["net"] * film.count, says=says)
-        film.bar(captions=lens.trip_captions(found), equations=lens.trip_equations(found))
+        film.bar(captions=lens.trip_captions(result), equations=lens.trip_equations(result))
     with stage.below:
         ui.notice(
             "Both ways are Euler steps of one ODE: with an exact score the error falls as 1/S or faster. "
-            f"Here twenty steps instead of ten make it {lens.fallen(found):.1f} times smaller. Codes of few "
+            f"Here twenty steps instead of ten make it {lens.fallen(result):.1f} times smaller. Codes of few "
             "steps are shorter than draws of N(0, I): they are no fair sample of it. " + SAID
         )
         ui.check(
             "From 10 to 20 steps, by what factor does the error fall?",
             lens.RATES,
-            lens.rate(found),
-            f"By {lens.fallen(found):.2f}.",
+            lens.rate(result),
+            f"By {lens.fallen(result):.2f}.",
             wrong=(
                 "More steps do pay: Euler's error falls at least as fast as they grow, once they are small.",
                 "Halving is the rule of first order for small steps and an exact score: here one of them "
@@ -132,7 +132,7 @@ def draw_trip() -> None:
             + f"""
         result = [float(found.error[-1]) for _, found in lens.trip(model, a, b)][{film.at}]
         """,
-            shows=float(found.error[film.at]),
+            shows=float(result.error[film.at]),
         )
         ui.source(
             inversion.invert, GaussianDiffusion.encode, GaussianDiffusion.decode, references=ROOM.references

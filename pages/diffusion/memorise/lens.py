@@ -108,10 +108,10 @@ def by_network(model: GaussianDiffusion, data: str, seed: int) -> Trajectory:
 
 def single(model: GaussianDiffusion) -> Denoiser:
     """The network, asked in its own precision."""
-    found = model.denoiser()
+    result = model.denoiser()
 
     def predict(x: Tensor, t: Tensor) -> tuple[Tensor, Tensor]:
-        clean, noise = found(x.float(), t)
+        clean, noise = result(x.float(), t)
         return clean.double(), noise.double()
 
     return predict
@@ -119,8 +119,8 @@ def single(model: GaussianDiffusion) -> Denoiser:
 
 def nearest(x: Tensor, training: Tensor) -> tuple[Tensor, Tensor]:
     """Distances of x (..., N, D) from its two nearest training points, (..., N, 2), and which is nearest."""
-    found = torch.cdist(x, training, compute_mode="donot_use_mm_for_euclid_dist").topk(2, -1, largest=False)
-    return found.values, found.indices[..., 0]
+    result = torch.cdist(x, training, compute_mode="donot_use_mm_for_euclid_dist").topk(2, -1, largest=False)
+    return result.values, result.indices[..., 0]
 
 
 @dataclass(frozen=True)
@@ -153,27 +153,27 @@ def compared(exact: Trajectory, network: Trajectory, data: str, n: int) -> Found
     return judged({EXACT: exact.ends, NETWORK: network.ends, HELD: held}, points(data, n))
 
 
-def histogram(found: Found) -> tuple[Tensor, dict[str, Tensor]]:
+def histogram(result: Found) -> tuple[Tensor, dict[str, Tensor]]:
     """Edges (BINS + 1,), and by name the share of distances in each bin, (BINS,)."""
-    top = float(max(d.quantile(0.98) for d in found.distance.values()))
+    top = float(max(d.quantile(0.98) for d in result.distance.values()))
     edges = torch.linspace(0, max(top, 1e-6), BINS + 1, dtype=torch.float64)
     share = {
         name: torch.histc(d.clamp(max=float(edges[-1])), BINS, 0.0, float(edges[-1])) / len(d)
-        for name, d in found.distance.items()
+        for name, d in result.distance.items()
     }
     return edges, share
 
 
-def beside(found: Trajectory, training: Tensor) -> Tensor:
+def beside(result: Trajectory, training: Tensor) -> Tensor:
     """The training points nearest to each frame's guess, (F, SHOWN, D)."""
-    return training[nearest(found.guess, training)[1]]
+    return training[nearest(result.guess, training)[1]]
 
 
-def captions(found: Trajectory, training: Tensor) -> list[str]:
+def captions(result: Trajectory, training: Tensor) -> list[str]:
     """How far the guesses are from the training points."""
-    near = nearest(found.guess, training)[0][..., 0].median(-1).values
-    first = [f"t = {found.times[0]}: noise; nothing has been asked yet."]
+    near = nearest(result.guess, training)[0][..., 0].median(-1).values
+    first = [f"t = {result.times[0]}: noise; nothing has been asked yet."]
     return first + [
         f"t = {t}: half of the guesses x̂₀ lie within {float(d):.3g} of a training point."
-        for t, d in zip(found.times[1:], near[1:], strict=True)
+        for t, d in zip(result.times[1:], near[1:], strict=True)
     ]

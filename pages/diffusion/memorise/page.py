@@ -13,7 +13,7 @@ with stage.rail:
     now = ui.read(ROOM)
 trajectories = {EXACT: ui.compute(lens.trajectory, now), NETWORK: ui.compute(lens.by_network, now)}
 training, run = lens.points(now.data, now.n), trajectories[now.source]
-found = lens.compared(trajectories[EXACT], trajectories[NETWORK], now.data, now.n)
+result = lens.compared(trajectories[EXACT], trajectories[NETWORK], now.data, now.n)
 film = ui.film_of(now, len(run.times), values=range(len(run.times)), names=run.times)
 
 with stage.picture:
@@ -32,7 +32,7 @@ with stage.picture:
                     ui.figure(fig, key=key, share=1.0, alt=alt, film=film)
     with right:
         ui.figure(
-            figures.distances(*lens.histogram(found)),
+            figures.distances(*lens.histogram(result)),
             key="distances",
             share=1.0,
             alt="Distances from the nearest training point: of samples by the exact score, by the network, "
@@ -52,17 +52,17 @@ stage.equation(
     r"r_k \propto \exp\left(-\|x_t - \sqrt{\bar\alpha_t}\, x_k\|^2 / 2(1 - \bar\alpha_t)\right)"
 )
 if now.source == EXACT:
-    stage.metrics({f"Copies, {name}": f"{found.copies[name]:.3f}" for name in (EXACT, NETWORK)})
-share = found.copies[now.source]
+    stage.metrics({f"Copies, {name}": f"{result.copies[name]:.3f}" for name in (EXACT, NETWORK)})
+share = result.copies[now.source]
 with stage.below:
-    halves = ", ".join(f"{found.middle(name):.2g} ({name})" for name in lens.NAMES)
+    halves = ", ".join(f"{result.middle(name):.2g} ({name})" for name in lens.NAMES)
     known = "200,000 points" if now.data == PLANE else "all 1,297 digits"
     ui.notice(
         "The denoiser of the equation minimises the training loss of n points, and its samples are the "
-        f"points themselves: {found.copies[EXACT]:.3f} of its samples are copies, less than a third as far "
+        f"points themselves: {result.copies[EXACT]:.3f} of its samples are copies, less than a third as far "
         f"from one point as from the second nearest. The network has learned from {known}, and does not "
-        f"reach that minimum: {found.copies[NETWORK]:.3f} of its samples are copies of the n, of data "
-        f"that it has not seen {found.copies[lens.HELD]:.3f}. Half lie within {halves} of a training point. "
+        f"reach that minimum: {result.copies[NETWORK]:.3f} of its samples are copies of the n, of data "
+        f"that it has not seen {result.copies[lens.HELD]:.3f}. Half lie within {halves} of a training point. "
         f"The minimum of the loss is to memorise: that samples are new is due to the network. {SAID}"
     )
     ui.check(
@@ -83,10 +83,10 @@ with stage.below:
 
         model = weights.load({now.model!r})
         trajectories = [lens.trajectory(model, {now.data!r}, n, {now.seed}) for n in ({now.n}, None)]
-        found = lens.compared(*trajectories, {now.data!r}, {now.n})
-        result = list(found.copies.values()) + [found.middle(name) for name in lens.NAMES]
+        comparison = lens.compared(*trajectories, {now.data!r}, {now.n})
+        result = list(comparison.copies.values()) + [comparison.middle(name) for name in lens.NAMES]
         """,
-        shows=[*found.copies.values(), *(found.middle(name) for name in lens.NAMES)],
+        shows=[*result.copies.values(), *(result.middle(name) for name in lens.NAMES)],
     )
     ui.source(
         lens.best, exact.Mixture.posterior_mean, samplers.ddim, lens.trajectory, references=ROOM.references

@@ -58,13 +58,13 @@ def noised(chain: Schedule, x0: Tensor, way: Way, seed: int) -> Tensor:
         t = torch.tensor(shown)
         every = x0.expand(len(t), *x0.shape)
         return chain.noised(every, t, eps.expand_as(every))
-    x, found = x0, [x0]
+    x, result = x0, [x0]
     for now in range(1, chain.T + 1):
         eps = torch.randn(x0.shape, dtype=torch.float64, generator=generator)
         x = (1 - chain.beta[now]).sqrt() * x + chain.beta[now].sqrt() * eps
         if now in shown:
-            found.append(x)
-    return torch.stack(found)
+            result.append(x)
+    return torch.stack(result)
 
 
 def story(
@@ -89,26 +89,26 @@ def story(
     )
 
 
-def captions(told: Story, chain: Schedule) -> list[str]:
+def captions(result: Story, chain: Schedule) -> list[str]:
     """What is left, and what the draws of the pixel say."""
     return [
         f"t = {t} of {chain.T}: {float(chain.alpha_bar[t].sqrt()):.1%} of the picture. Of the pixel's "
         f"{DRAWS} draws the mean is {float(m):.3f}, the deviation {float(s):.3f}."
-        for t, m, s in zip(told.times, told.mean, told.deviation, strict=True)
+        for t, m, s in zip(result.times, result.mean, result.deviation, strict=True)
     ]
 
 
 def equations(chain: Schedule, pixel: float) -> list[str]:
     """The pixel's distribution with its numbers, LaTeX."""
-    found = []
+    results = []
     for t in times(chain):
         a = float(chain.alpha_bar[t])
         ratio = INFINITE if t == 0 else number(a / (1 - a))
-        found.append(
+        results.append(
             rf"q(x_{{{t}}}\mid x_0)=\mathcal N\left({a**0.5:.4f}\cdot({pixel:.2f}),\ {1 - a:.4f}\right),"
             rf"\qquad \mathrm{{SNR}}={ratio}"
         )
-    return found
+    return results
 
 
 def option(left: float) -> str:

@@ -11,26 +11,26 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-chain, told = schedule.named(now.kind, now.T), ui.compute(lens.story, now)
-film = ui.film_of(now, len(told.times), values=told.times)
+chain, result = schedule.named(now.kind, now.T), ui.compute(lens.story, now)
+film = ui.film_of(now, len(result.times), values=result.times)
 
 with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.drawing(told.pictures), key="drawing-now", share=1.0, film=film,
+            figures.drawing(result.pictures), key="drawing-now", share=1.0, film=film,
             alt="The picture xₜ under noise of this t",
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.pixel(lens.EDGES, told.histogram, told.distribution),
+            figures.pixel(lens.EDGES, result.histogram, result.distribution),
             key="pixel-law", share=1.0, film=film,
             alt="Histogram of one pixel under noise, its distribution, and the standard normal",
         )  # fmt: skip
 with stage.foot:
-    film.bar(captions=lens.captions(told, chain), equations=lens.equations(chain, now.pixel))
+    film.bar(captions=lens.captions(result, chain), equations=lens.equations(chain, now.pixel))
 
-t = told.times[film.at]
+t = result.times[film.at]
 left_over = float(chain.alpha_bar[t].sqrt())
 with stage.below:
     ui.notice(
@@ -62,6 +62,6 @@ with stage.below:
         at = lens.times(chain).index({t})
         result = [float(draws[at].mean()), float(draws[at].std()), float(chain.alpha_bar[{t}])]
         """,
-        shows=[float(told.mean[film.at]), float(told.deviation[film.at]), float(chain.alpha_bar[t])],
+        shows=[float(result.mean[film.at]), float(result.deviation[film.at]), float(chain.alpha_bar[t])],
     )
     ui.source(schedule.Schedule, schedule.linear, schedule.cosine, references=ROOM.references)

@@ -88,61 +88,63 @@ class Run:
         return self.true_end - self.log_prob
 
 
-def run(made: Source, point: tuple[float, float], tolerance: float, probes: int) -> Run:
+def run(source: Source, point: tuple[float, float], tolerance: float, probes: int) -> Run:
     """One point's way; the probes' ways beside it, all in one solve."""
-    x = torch.tensor([point], dtype=made.precision) / made.scale
-    unit = 2 * torch.log(torch.tensor(made.scale)).item()
-    stops, fine = [(made.since, 0.0)], [(made.since, x[0], x.new_zeros(()))]
-    known = partial(ode_likelihood.likelihood, made.equation, made.score, x, made.since)
-    told = known(tolerance, record=lambda t, s: stops.append((t, float(s[1][0]))))
+    x = torch.tensor([point], dtype=source.precision) / source.scale
+    unit = 2 * torch.log(torch.tensor(source.scale)).item()
+    stops, fine = [(source.since, 0.0)], [(source.since, x[0], x.new_zeros(()))]
+    known = partial(ode_likelihood.likelihood, source.equation, source.score, x, source.since)
+    result = known(tolerance, record=lambda t, s: stops.append((t, float(s[1][0]))))
     known(solver="rk4", steps=FRAMES - 1, record=lambda t, s: fine.append((t, s[0][0], s[1][0])))
     true_end = truth = float("nan")
-    if made.truth is not None:
-        ends = sde.exact_log_prob(made.equation, made.truth, told.end.double(), 1.0)
-        true_end = float(ends + told.stretch) - unit
-        truth = float(made.truth.log_prob(x)) - unit
+    if source.truth is not None:
+        ends = sde.exact_log_prob(source.equation, source.truth, result.end.double(), 1.0)
+        true_end = float(ends + result.stretch) - unit
+        truth = float(source.truth.log_prob(x)) - unit
     probed = x.new_zeros(0)
     if probes:
         many = x.expand(probes, 2)
         ones = ode_likelihood.rademacher(many, torch.Generator().manual_seed(0))
         probed = (
-            ode_likelihood.likelihood(made.equation, made.score, many, made.since, tolerance, ones).log_prob
+            ode_likelihood.likelihood(
+                source.equation, source.score, many, source.since, tolerance, ones
+            ).log_prob
             - unit
         )
     return Run(
         [t for t, _, _ in fine],
-        made.scale * torch.stack([p for _, p, _ in fine]),
+        source.scale * torch.stack([p for _, p, _ in fine]),
         torch.stack([s for _, _, s in fine]),
         [t for t, _ in stops],
         [s for _, s in stops],
-        float(told.prior) - unit,
-        float(told.log_prob) - unit,
+        float(result.prior) - unit,
+        float(result.log_prob) - unit,
         true_end,
         truth,
         probed,
-        told.calls,
+        result.calls,
     )
 
 
-def maps(made: Source, times: list[float]) -> Tensor | None:
+def maps(source: Source, times: list[float]) -> Tensor | None:
     """log p_t on the window at every frame, (F, CELLS, CELLS), row = x_2 upwards; None where unknown."""
-    if made.truth is None:
+    if source.truth is None:
         return None
-    x = plane.corners(REACH, CELLS).flatten(0, 1) / made.scale
-    unit = 2 * torch.log(torch.tensor(made.scale)).item()
-    found = [sde.exact_log_prob(made.equation, made.truth, x, t) - unit for t in times]
-    return torch.stack(found).reshape(-1, CELLS, CELLS).clamp(min=-12).float()
+    x = plane.corners(REACH, CELLS).flatten(0, 1) / source.scale
+    unit = 2 * torch.log(torch.tensor(source.scale)).item()
+    results = [sde.exact_log_prob(source.equation, source.truth, x, t) - unit for t in times]
+    return torch.stack(results).reshape(-1, CELLS, CELLS).clamp(min=-12).float()
 
 
-def clouds(name: str, made: Source, times: list[float]) -> Tensor:
+def clouds(name: str, source: Source, times: list[float]) -> Tensor:
     """Data with noise of every frame's time added, (F, CLOUD, 2)."""
     x, _ = points.sample("moons" if name == MOONS_NET else "eight_gaussians", CLOUD, seed=0)
     eps = torch.randn(x.shape, generator=torch.Generator().manual_seed(1))
     noisy = [
-        sde.noised(made.equation, x / made.scale, torch.full((CLOUD,), t, dtype=torch.float64), eps)
+        sde.noised(source.equation, x / source.scale, torch.full((CLOUD,), t, dtype=torch.float64), eps)
         for t in times
     ]
-    return made.scale * torch.stack(noisy)
+    return source.scale * torch.stack(noisy)
 
 
 @dataclass(frozen=True)
@@ -162,47 +164,49 @@ def followed(
     tolerance: float, probes: int,
 ) -> Found:  # fmt: skip
     """A point's way by the score of a source."""
-    made = named(source, last, model, kind)
-    found = run(made, point, tolerance, probes)
-    known = maps(made, found.times)
-    return Found(found, known, clouds(source, made, found.times) if known is None else None)
+    results = named(source, last, model, kind)
+    result = run(results, point, tolerance, probes)
+    known = maps(results, result.times)
+    return Found(result, known, clouds(source, results, result.times) if known is None else None)
 
 
-def integral(made: Source, tolerance: float) -> Iterator[tuple[float, float]]:
+def integral(source: Source, tolerance: float) -> Iterator[tuple[float, float]]:
     """∫ e^{log p} over the window by a grid, part after part, then again where it bends, FINER points each
     way in a cell; the last is whole."""
     step = 2 * REACH / GRID
-    axis = (torch.arange(GRID, dtype=made.precision) + 0.5) * step - REACH
-    x, p = torch.cartesian_prod(axis, axis), torch.zeros(GRID * GRID, dtype=made.precision)
+    axis = (torch.arange(GRID, dtype=source.precision) + 0.5) * step - REACH
+    x, p = torch.cartesian_prod(axis, axis), torch.zeros(GRID * GRID, dtype=source.precision)
     parts = torch.arange(len(x)).split(PART)
     for done, part in enumerate(parts, 1):
-        p[part] = density(made, x[part], tolerance)
+        p[part] = density(source, x[part], tolerance)
         yield 0.5 * done / len(parts), float(p.sum()) * step**2
     parts = quadrature.bending_cells(p.view(GRID, GRID), step).split(PART // FINER**2)
     for done, part in enumerate(parts, 1):
         inside = quadrature.subdivided(x[part], step, FINER)
-        p[part] = density(made, inside.flatten(0, 1), tolerance).view(len(part), -1).mean(1)
+        p[part] = density(source, inside.flatten(0, 1), tolerance).view(len(part), -1).mean(1)
         yield 0.5 + 0.5 * done / len(parts), float(p.sum()) * step**2
 
 
-def density(made: Source, x: Tensor, tolerance: float) -> Tensor:
+def density(source: Source, x: Tensor, tolerance: float) -> Tensor:
     """p of x (N, 2) by the ODE, (N,), data units."""
-    told = ode_likelihood.likelihood(made.equation, made.score, x / made.scale, made.since, tolerance)
-    return told.log_prob.exp() / made.scale**2
+    result = ode_likelihood.likelihood(
+        source.equation, source.score, x / source.scale, source.since, tolerance
+    )
+    return result.log_prob.exp() / source.scale**2
 
 
-def captions(found: Run) -> list[str]:
+def captions(result: Run) -> list[str]:
     """Where the point is."""
     return [
         f"t = {t:.3f}: the point is at ({float(p[0]):.2f}, {float(p[1]):.2f}); stretched by {float(s):.3f} "
         "nats so far."
-        for t, p, s in zip(found.times, found.path, found.stretch, strict=True)
+        for t, p, s in zip(result.times, result.path, result.stretch, strict=True)
     ]
 
 
-def equation(found: Run) -> str:
+def equation(result: Run) -> str:
     """The change of variables in numbers."""
     return (
-        rf"\log p_0 = \log \mathcal N(x_1; 0, I) + \int_0^1 \nabla \cdot u \, dt = {found.prior:.4f} + "
-        rf"({found.sums[-1]:.4f}) = {found.log_prob:.4f}"
+        rf"\log p_0 = \log \mathcal N(x_1; 0, I) + \int_0^1 \nabla \cdot u \, dt = {result.prior:.4f} + "
+        rf"({result.sums[-1]:.4f}) = {result.log_prob:.4f}"
     )

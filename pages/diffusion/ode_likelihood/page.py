@@ -13,15 +13,15 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-found = ui.compute(lens.followed, now)
-run, count = found.run, len(found.run.times)
+result = ui.compute(lens.followed, now)
+run, count = result.run, len(result.run.times)
 film = ui.film_of(now, count, values=range(count), names=[f"{t:.2f}" for t in run.times])
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         ui.button_figure(
-            figures.way(found.maps, found.clouds, run.path, lens.REACH), key="way", share=1.0, whole=False,
+            figures.way(result.maps, result.clouds, run.path, lens.REACH), key="way", share=1.0, whole=False,
             film=film, on_press=lambda a, b: ui.moved(now, x1=float(a), x2=float(b)),
             alt="The point's way through the density of each time; a click puts the point there",
         )  # fmt: skip
@@ -71,8 +71,8 @@ with stage.below:
         f"(crosses) with {run.calls} calls of the score, few where the path is straight.{learned} {SAID}"
     )
     model = now.model and ui.load(now.model)
-    made = lens.named(now.source, now.last, model, now.kind)
-    start = partial(lens.integral, made, lens.INTEGRATED)
+    results = lens.named(now.source, now.last, model, now.kind)
+    start = partial(lens.integral, results, lens.INTEGRATED)
     whole = ui.job("Integrate over the window", start, key="integral", of=(now.source, now.last, now.kind))
     if whole is not None:
         ui.markdown(f"The density integrates to **{whole:.4f}** over the window: it is one.")
@@ -95,8 +95,8 @@ with stage.below:
         from lab import weights
         from pages.diffusion.ode_likelihood import lens
 
-        made = lens.named({now.source!r}, {now.last}, {network}, {now.kind!r})
-        run = lens.run(made, {now.point}, {now.tolerance}, 0)
+        schedule = lens.named({now.source!r}, {now.last}, {network}, {now.kind!r})
+        run = lens.run(schedule, {now.point}, {now.tolerance}, 0)
         result = [run.prior, run.sums[-1], run.log_prob]
         """,
         shows=[run.prior, run.sums[-1], run.log_prob],

@@ -67,34 +67,34 @@ def grid() -> Tensor:
     return torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
 
 
-def densities(found: list[Step]) -> Tensor:
+def densities(result: list[Step]) -> Tensor:
     """Prior, likelihood and posterior at every frame, (3, frames, POINTS)."""
     x = grid()
     return torch.stack(
         [
-            torch.stack([getattr(s, name).density(x) for s in found])
+            torch.stack([getattr(s, name).density(x) for s in result])
             for name in ("prior", "likelihood", "posterior")
         ]
     )
 
 
-def captions(found: list[Step]) -> list[str]:
+def captions(result: list[Step]) -> list[str]:
     """Where the posterior lies, t by t."""
     return [
         f"t = {t}: from both, mean {s.posterior.mean:.4f}, sd {math.sqrt(s.posterior.variance):.4f}."
         if s.posterior.variance
         else f"t = {t}: given x₀ the step before is x₀ itself; the variance is 0."
-        for t, s in enumerate(found, 1)
+        for t, s in enumerate(result, 1)
     ]
 
 
-def equations(found: list[Step]) -> list[str]:
+def equations(result: list[Step]) -> list[str]:
     """Precisions add."""
     texts = [r"\tilde\beta_1 = 0"]
-    for t, s in enumerate(found[1:], 2):
-        known, seen, both = (1 / b.variance for b in (s.prior, s.likelihood, s.posterior))
+    for t, s in enumerate(result[1:], 2):
+        known, results, both = (1 / b.variance for b in (s.prior, s.likelihood, s.posterior))
         texts.append(
             rf"\frac{{1}}{{\tilde\beta_{{{t}}}}} = \frac{{\alpha}}{{\beta}} + "
-            rf"\frac{{1}}{{1-\bar\alpha_{{{t - 1}}}}} = {seen:.3f} + {known:.3f} = {both:.3f}"
+            rf"\frac{{1}}{{1-\bar\alpha_{{{t - 1}}}}} = {results:.3f} + {known:.3f} = {both:.3f}"
         )
     return texts

@@ -13,10 +13,10 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-found, model = ui.compute(lens.rides, now), ui.load(now.model)
-run = found[now.source]
+result, model = ui.compute(lens.rides, now), ui.load(now.model)
+run = result[now.source]
 film = ui.film_of(now, len(run.times), values=range(len(run.times)), names=run.times)
-shares = {name: float(each.share[-1]) for name, each in found.items()}
+shares = {name: float(each.share[-1]) for name, each in result.items()}
 
 with stage.picture:
     left, right = ui.columns([2, 1])
@@ -68,8 +68,8 @@ with stage.below:
         from pages.diffusion.reverse import lens
 
         model = double(weights.load({now.model!r}))
-        found = lens.both(model, {now.sampler!r}, {now.S}, {now.noise}, {now.seed})
-        result = [float(found[name].share[-1]) for name in ("exact", "network")]
+        trajectories = lens.both(model, {now.sampler!r}, {now.S}, {now.noise}, {now.seed})
+        result = [float(trajectories[name].share[-1]) for name in ("exact", "network")]
         """,
         shows=[shares["exact"], shares["network"]],
     )

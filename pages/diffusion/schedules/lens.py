@@ -19,10 +19,10 @@ MOST = 10  # typed ᾱ
 def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float] = ()) -> Schedule:
     """The schedule of the controls; `top` is β at T = 1000, `s` the cosine's offset, `bars` of one's own."""
     if kind == "own":
-        found = through(bars, T)
+        result = through(bars, T)
     else:
-        found = schedule.linear(T, beta_end=top) if kind == "linear" else schedule.cosine(T, s)
-    return schedule.zero_terminal(found) if zero else found
+        result = schedule.linear(T, beta_end=top) if kind == "linear" else schedule.cosine(T, s)
+    return schedule.zero_terminal(result) if zero else result
 
 
 def chosen(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float]) -> Schedule:
@@ -66,41 +66,41 @@ def through(bars: Sequence[float], T: int) -> Schedule:
     return Schedule((logs[before] + (place - before) * logs.diff()[before]).exp())
 
 
-def times(found: Schedule) -> list[int]:
+def times(result: Schedule) -> list[int]:
     """The frames: t from 1 to T."""
-    return [t + 1 for t in stops(found.T)]
+    return [t + 1 for t in stops(result.T)]
 
 
-def log_snr(found: Schedule) -> Tensor:
+def log_snr(result: Schedule) -> Tensor:
     """log₁₀ SNR_t for t = 1 … T, (T,); NaN where it is −∞."""
-    values = found.snr[1:].log10()
+    values = result.snr[1:].log10()
     return torch.where(values.isfinite(), values, torch.nan)
 
 
-def spent(found: Schedule) -> float:
+def spent(result: Schedule) -> float:
     """Share of the steps at which SNR is below GONE."""
-    return float((found.snr[1:] < GONE).double().mean())
+    return float((result.snr[1:] < GONE).double().mean())
 
 
-def clipped(found: Schedule) -> int:
+def clipped(result: Schedule) -> int:
     """Steps whose β is the cap of 0.999, or 1."""
-    return int((found.beta[1:] > 0.998999).sum())
+    return int((result.beta[1:] > 0.998999).sum())
 
 
-def captions(found: Schedule) -> list[str]:
+def captions(result: Schedule) -> list[str]:
     """What is left at each frame."""
     return [
-        f"t = {t}: {100 * float(found.alpha_bar[t].sqrt()):.1f} % of the data's size, noise of "
-        f"{float((1 - found.alpha_bar[t]).sqrt()):.3f}."
-        for t in times(found)
+        f"t = {t}: {100 * float(result.alpha_bar[t].sqrt()):.1f} % of the data's size, noise of "
+        f"{float((1 - result.alpha_bar[t]).sqrt()):.3f}."
+        for t in times(result)
     ]
 
 
-def equations(found: Schedule) -> list[str]:
+def equations(result: Schedule) -> list[str]:
     """ᾱ_t and SNR_t with their numbers."""
     return [
         rf"\bar\alpha_{{{t}}} = \prod_{{s \le {t}}} (1 - \beta_s) = "
-        rf"{number(float(found.alpha_bar[t]))}, \quad "
-        rf"\mathrm{{SNR}} = \frac{{\bar\alpha}}{{1 - \bar\alpha}} = {number(float(found.snr[t]))}"
-        for t in times(found)
+        rf"{number(float(result.alpha_bar[t]))}, \quad "
+        rf"\mathrm{{SNR}} = \frac{{\bar\alpha}}{{1 - \bar\alpha}} = {number(float(result.snr[t]))}"
+        for t in times(result)
     ]

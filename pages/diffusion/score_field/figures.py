@@ -36,9 +36,9 @@ def field(density: Any, feet: Any, tips: Any, cloud: Any, reach: float) -> dict[
     }
 
 
-def shares(found: Any, weights: Any) -> dict[str, Any]:
+def shares(result: Any, weights: Any) -> dict[str, Any]:
     """Share of the particles nearest to each mode (F, K), and the modes' own weights (K,)."""
-    s, w = array(found), array(weights)
+    s, w = array(result), array(weights)
     names = [str(k + 1) for k in range(len(w))]
     bars = {"weights": (w, theme.HIDDEN), "particles": (per_frame(s), theme.OUTPUT)}
     data = [

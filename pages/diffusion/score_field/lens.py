@@ -95,16 +95,16 @@ def run(score: Score, mixture: exact.Mixture, annealed: bool, steps: int, step: 
             x = samplers.last(trajectory)
             cloud.append(x)
             levels.append(level)
-    seen = torch.stack(cloud)
-    off = torch.cdist(seen, mixture.means.expand(len(seen), -1, -1))
+    result = torch.stack(cloud)
+    off = torch.cdist(result, mixture.means.expand(len(result), -1, -1))
     share = torch.nn.functional.one_hot(off.argmin(-1), len(mixture.means)).double().mean(1)
     within = off.amin(-1) < NEAR * math.sqrt(float(mixture.variances[0, 0]) + LAST**2)
-    return Run(seen, levels, share, within.double().mean(1))
+    return Run(result, levels, share, within.double().mean(1))
 
 
-def off_shares(found: Run, mixture: exact.Mixture) -> Tensor:
+def off_shares(result: Run, mixture: exact.Mixture) -> Tensor:
     """½ Σ_k |share − w_k| of each frame, (FRAMES,)."""
-    return 0.5 * (found.shares - mixture.log_weights.exp()).abs().sum(1)
+    return 0.5 * (result.shares - mixture.log_weights.exp()).abs().sum(1)
 
 
 def density(mixture: exact.Mixture, levels: list[float]) -> Tensor:
@@ -161,16 +161,19 @@ def led(
     """Particles led by the score of a source, and what is drawn with them."""
     mixture = truth(source, share)
     score = score_of(source, share, model)
-    found = run(score, mixture, annealed, steps, size, seed)
+    result = run(score, mixture, annealed, steps, size, seed)
     return Led(
-        found, density(mixture, found.levels), *arrows(score, found.levels), score_error(score, mixture, LAST)
+        result,
+        density(mixture, result.levels),
+        *arrows(score, result.levels),
+        score_error(score, mixture, LAST),
     )
 
 
-def captions(found: Run, mixture: exact.Mixture) -> list[str]:
+def captions(result: Run, mixture: exact.Mixture) -> list[str]:
     """Where the particles are."""
     return [
         f"Noise σ = {s:.2f}: {100 * float(n):.0f} % lie near a mode; shares of the modes are off by "
         f"{float(o):.2f}."
-        for s, n, o in zip(found.levels, found.near, off_shares(found, mixture), strict=True)
+        for s, n, o in zip(result.levels, result.near, off_shares(result, mixture), strict=True)
     ]

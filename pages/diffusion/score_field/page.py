@@ -11,15 +11,15 @@ stage = ui.stage(ROOM)
 
 with stage.rail:
     now = ui.read(ROOM)
-mixture, found = lens.truth(now.source, now.share), ui.compute(lens.led, now)
-run = found.run
+mixture, result = lens.truth(now.source, now.share), ui.compute(lens.led, now)
+run = result.run
 film = ui.film_of(now, lens.FRAMES, names=[f"{s:.2f}" for s in run.levels])
 
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         ui.figure(
-            figures.field(found.density, found.feet, found.tips, run.cloud, lens.REACH), key="field",
+            figures.field(result.density, result.feet, result.tips, run.cloud, lens.REACH), key="field",
             share=1.0, film=film, alt="Density with noise, arrows of its score, and the particles",
         )  # fmt: skip
     with right:
@@ -45,7 +45,7 @@ with stage.below:
         f"noise added (Langevin dynamics). At the end the shares are off by {off:.3f} (half the sum of the "
         "differences to the weights). "
         "Arrows show the direction of the score, longer where σ times it is larger. The error of this score, "
-        f"σ²‖s − ∇ log p‖² a coordinate at the least noise, is {found.error:.4f}; an exact score has none. "
+        f"σ²‖s − ∇ log p‖² a coordinate at the least noise, is {result.error:.4f}; an exact score has none. "
         + SAID
     )
     ui.check(

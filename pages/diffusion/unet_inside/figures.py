@@ -43,18 +43,18 @@ HIGH, GAP, ACROSS = 14.0, 6.0, 26.0  # of a level's strip, between two, between 
 PICTURE = 17.0
 
 
-def u(found: Shape) -> dict[str, Any]:
+def u(shape: Shape) -> dict[str, Any]:
     """The U: x_t and the digit at the left, the way down, the way up, ε̂ and x̂₀ at the right; each level is a
     row, and what its skip carries is written on the line that joins both arms."""
-    levels, strip = len(found.left), 2 * HIGH
+    levels, strip = len(shape.left), 2 * HIGH
     left, right = PICTURE + GAP, PICTURE + GAP + strip + ACROSS
     end, rows = right + strip + GAP, [k * (HIGH + GAP) for k in range(levels)]
     small = PICTURE + GAP
     traces = [
-        patch(found.x, 0, 0, PICTURE, "xₜ"),
-        patch(found.digit.expand_as(found.x), 0, small, PICTURE, "x₀"),
-        patch(found.noise / 3, end, 0, PICTURE, "ε̂", "diverging"),
-        patch(found.guess, end, small, PICTURE, "x̂₀"),
+        patch(shape.x, 0, 0, PICTURE, "xₜ"),
+        patch(shape.digit.expand_as(shape.x), 0, small, PICTURE, "x₀"),
+        patch(shape.noise / 3, end, 0, PICTURE, "ε̂", "diverging"),
+        patch(shape.guess, end, small, PICTURE, "x̂₀"),
     ]
     notes = [
         said("xₜ", PICTURE / 2, 0),
@@ -62,13 +62,13 @@ def u(found: Shape) -> dict[str, Any]:
         said("ε̂", end + PICTURE / 2, 0),
         said("guess x̂₀", end + PICTURE / 2, small),
     ]
-    for arm, stages, at in ((left, found.left, rows), (right, found.right, rows[::-1])):
+    for arm, stages, at in ((left, shape.left, rows), (right, shape.right, rows[::-1])):
         for (name, stage), top in zip(stages.items(), at, strict=True):
-            traces.append(patch(sheet(stage, found.side), arm, top, HIGH, name, "diverging"))
+            traces.append(patch(sheet(stage, shape.side), arm, top, HIGH, name, "diverging"))
             notes.append(said(f"{name} · {stage.size}", arm + strip / 2, top))
     middles = [top + HIGH / 2 for top in rows]
-    for k, channels in enumerate(found.skips):
-        off = k in found.off
+    for k, channels in enumerate(shape.skips):
+        off = k in shape.off
         color = theme.VERMILLION if off else theme.GREEN
         notes.append(arrow((left + strip + 1, middles[k]), (right - 1, middles[k]), color, dash=off))
         words = f"skip {k}: 0" if off else f"skip {k}: {channels}"

@@ -55,8 +55,8 @@ def look(model: Any, digit: Tensor, shown: str, seed: int) -> Inside:
         seen[name] = h
         return h
 
-    found = model.net(x, t, None, keep)
-    x0, _ = parameterisation.to_x0_eps(found, x, model.schedule.alpha_bar[t], model.target)
+    result = model.net(x, t, None, keep)
+    x0, _ = parameterisation.to_x0_eps(result, x, model.schedule.alpha_bar[t], model.target)
     maps = seen[shown]
     return Inside(pictured(model, x), pictured(model, x0), maps[:, :MAPS], maps.shape[1])
 
@@ -100,17 +100,17 @@ def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
     return Cut(pictures[0], pictures[1], errors[0], errors[1])
 
 
-def worse(found: Cut, at: int) -> str:
+def worse(result: Cut, at: int) -> str:
     """Which of WORSE is so."""
-    gap = float(found.error_cut[at] - found.error[at])
+    gap = float(result.error_cut[at] - result.error[at])
     return WORSE[2] if abs(gap) <= 0.01 else WORSE[1] if gap > 0 else WORSE[0]
 
 
-def skip_captions(found: Cut) -> list[str]:
+def skip_captions(result: Cut) -> list[str]:
     """Both errors at every time."""
     return [
         f"t = {t}: the guess is {float(a):.3f} a pixel off with all skips, {float(b):.3f} without."
-        for t, a, b in zip(TIMES, found.error, found.error_cut, strict=True)
+        for t, a, b in zip(TIMES, result.error, result.error_cut, strict=True)
     ]
 
 
@@ -146,10 +146,10 @@ def read(model: Any, digit: Tensor, row: int, column: int, seed: int) -> Tensor:
     return reads(model, digit, row - 1, column - 1, seed)
 
 
-def near(found: Tensor, row: int, column: int) -> Tensor:
+def near(result: Tensor, row: int, column: int) -> Tensor:
     """Share of what is read within one pixel of the pixel itself, (F,)."""
     rows, columns = slice(max(0, row - 1), row + 2), slice(max(0, column - 1), column + 2)
-    return found[:, rows, columns].sum((1, 2))
+    return result[:, rows, columns].sum((1, 2))
 
 
 def nearer(share: float) -> str:
@@ -170,6 +170,6 @@ def top(weights: Tensor) -> str:
     return PLACES[int(weights.flatten().argmax())]
 
 
-def relative(found: Tensor) -> Tensor:
+def relative(result: Tensor) -> Tensor:
     """Shares (F, 8, 8) divided by the largest at each time."""
-    return found / found.amax((1, 2), keepdim=True)
+    return result / result.amax((1, 2), keepdim=True)

@@ -41,16 +41,16 @@ def ends(shows, result: str, *code) -> None:
 
 
 def draw_u() -> None:
-    found = ui.compute(shape.shape, now)
-    up, skip = next(iter(found.right.values())).channels, found.skips[-1]
+    result = ui.compute(shape.shape, now)
+    up, skip = next(iter(result.right.values())).channels, result.skips[-1]
     with stage.picture:
         ui.figure(
-            figures.u(found), key="u", share=1.0, film=film,
+            figures.u(result), key="u", share=1.0, film=film,
             alt="The U-Net: maps of every stage down the left arm and up the right, skips between them",
         )  # fmt: skip
     with stage.foot:
         strip()
-        film.bar(captions=shape.captions(found))
+        film.bar(captions=shape.captions(result))
     with stage.below:
         ui.notice(
             "Of each stage the channels are shown that vary most over the grid: two of the finest, eight of "
@@ -68,7 +68,7 @@ def draw_u() -> None:
             },
             veils=("picture", "equation"),
         )
-        ends(float(found.guess[at].mean()),
+        ends(float(result.guess[at].mean()),
              f"float(shape.shape(model, picture, None, {now.zeroed!r}, {seed}).guess[{at}].mean())",
              UNet.forward, shape.shape)  # fmt: skip
 
@@ -85,8 +85,8 @@ def draw_maps() -> None:
     h, w = base.maps.shape[2:]
     with stage.foot:
         strip()
-        said = f"{base.channels} maps of {h} by {w} after {now.layer!r}; the largest value of each time is 1."
-        film.bar(captions=[f"t = {t}: {said}" for t in TIMES])
+        text = f"{base.channels} maps of {h} by {w} after {now.layer!r}; the largest value of each time is 1."
+        film.bar(captions=[f"t = {t}: {text}" for t in TIMES])
     with stage.below:
         ui.notice(
             "On the way down the grid is halved once, from 8 by 8 to 4 by 4, and on the way up doubled; what "
@@ -110,12 +110,12 @@ def draw_maps() -> None:
 
 
 def draw_skips() -> None:
-    found = ui.compute(lens.cut, now)
-    lines = {"all skips": found.error, "without": found.error_cut}
+    result = ui.compute(lens.cut, now)
+    lines = {"all skips": result.error, "without": result.error_cut}
     with stage.picture:
         left, middle, right = ui.columns([2, 2, 3])
-        pictures(left, found.whole, "whole", "all skips", "The guess with all skips")
-        pictures(middle, found.cut, "cut", "without", "The guess without these skips")
+        pictures(left, result.whole, "whole", "all skips", "The guess with all skips")
+        pictures(middle, result.cut, "cut", "without", "The guess without these skips")
         with right:
             ui.figure(
                 figures.by_time(TIMES, lines, "error a pixel", 0.7), key="errors", share=1.0, film=film,
@@ -123,7 +123,7 @@ def draw_skips() -> None:
             )  # fmt: skip
     with stage.foot:
         strip()
-        film.bar(captions=lens.skip_captions(found))
+        film.bar(captions=lens.skip_captions(result))
     with stage.below:
         ui.notice(
             "Nothing is trained anew: the network learned with its skips and is asked without. “First” joins "
@@ -133,8 +133,8 @@ def draw_skips() -> None:
         ui.check(
             f"At t = {t}, which guess is worse?",
             lens.WORSE,
-            lens.worse(found, at),
-            f"{float(found.error[at]):.3f} with, {float(found.error_cut[at]):.3f} without.",
+            lens.worse(result, at),
+            f"{float(result.error[at]):.3f} with, {float(result.error_cut[at]):.3f} without.",
             wrong=(
                 "The network learned with its skips: they do not harm the guess at this t.",
                 "These skips carry detail, and at this t the guess does without it.",
@@ -142,16 +142,16 @@ def draw_skips() -> None:
             ),
             veils=("picture", "equation"),
         )
-        ends(float(found.error_cut[at]),
+        ends(float(result.error_cut[at]),
              f"float(lens.cut(model, picture, {now.without!r}, {seed}).error_cut[{at}])",
              UNet.forward, lens.cut)  # fmt: skip
 
 
 def draw_attention() -> None:
     base = ui.compute(lens.look, now)
-    found, row, column = ui.compute(lens.attention, now), now.r4 - 1, now.c4 - 1
-    own = lens.looked_at(found, head, row, column)
-    spread = lens.entropy(found)
+    result, row, column = ui.compute(lens.attention, now), now.r4 - 1, now.c4 - 1
+    own = lens.looked_at(result, head, row, column)
+    spread = lens.entropy(result)
     with stage.picture:
         left, right = ui.columns(2)
         pictures(left, base.x, "x", "xₜ", "The digit under noise")
@@ -190,8 +190,8 @@ def draw_attention() -> None:
 
 def draw_reads() -> None:
     row, column, base = now.row - 1, now.column - 1, ui.compute(lens.look, now)
-    found = ui.compute(lens.read, now)
-    share, scaled = lens.near(found, row, column), lens.relative(found)
+    result = ui.compute(lens.read, now)
+    share, scaled = lens.near(result, row, column), lens.relative(result)
     with stage.picture:
         left, middle, right = ui.columns([2, 3, 3])
         pictures(left, base.guess, "guess", "guess x̂₀", "The guess of the clean digit, x̂₀")

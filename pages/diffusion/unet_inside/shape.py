@@ -75,19 +75,19 @@ def shape(
     assert picture is not None  # one of the two is shown
     x, t = noisy(model, picture, seed)
     whole = watched(model, x, t, ())[1]
-    output, seen = watched(model, x, t, zeroed)
+    output, result = watched(model, x, t, zeroed)
     x0, noise = parameterisation.to_x0_eps(output, x, model.schedule.alpha_bar[t], model.target)
-    side = seen["first"].shape[-1]
-    stages = {name: stage(h, whole[name], side) for name, h in seen.items() if "skip" not in name}
-    skips = sorted(name for name in seen if "skip" in name)
+    side = result["first"].shape[-1]
+    stages = {name: stage(h, whole[name], side) for name, h in result.items() if "skip" not in name}
+    skips = sorted(name for name in result if "skip" in name)
     downs = [name for name in stages if name == "first" or "down" in name]
     ups = [name for name in stages if "up" in name]
-    join = joined(seen[ups[-1]], seen["skip 0"], whole[ups[-1]], whole["skip 0"])
+    join = joined(result[ups[-1]], result["skip 0"], whole[ups[-1]], whole["skip 0"])
     return Shape(
         digit=picture, x=pictured(model, x), noise=noise[:, 0], guess=pictured(model, x0),
         left={name: stages[name] for name in [*downs, "middle 1"]},
         right={name: stages[name] for name in ["middle 2", *ups]} | {"join": join},
-        skips=[seen[name].shape[1] for name in skips],
+        skips=[result[name].shape[1] for name in skips],
         off=tuple(k for k, name in enumerate(skips) if name in zeroed),
     )  # fmt: skip
 
@@ -117,15 +117,15 @@ def joined(up: Tensor, skip: Tensor, whole_up: Tensor, whole_skip: Tensor) -> St
     return Stage(torch.cat(maps, 1), up.shape[1] + skip.shape[1])
 
 
-def captions(found: Shape) -> list[str]:
+def captions(result: Shape) -> list[str]:
     """How far the guess is from the digit at every time."""
-    without = "" if not found.off else f" without {'these skips' if len(found.off) > 1 else 'this skip'}"
+    without = "" if not result.off else f" without {'these skips' if len(result.off) > 1 else 'this skip'}"
     return [
         f"t = {t}: the guess x̂₀ is {float(e):.3f} a pixel off{without}."
-        for t, e in zip(TIMES, found.error, strict=True)
+        for t, e in zip(TIMES, result.error, strict=True)
     ]
 
 
-def reads(found: Shape) -> int:
+def reads(result: Shape) -> int:
     """Channels that the first stage of the way up reads: those of the middle and those of the skip."""
-    return found.right["middle 2"].channels + found.skips[-1]
+    return result.right["middle 2"].channels + result.skips[-1]

@@ -189,7 +189,7 @@ def mass(chosen: Curve, z: Tensor, count: int = 4001) -> tuple[float, float]:
 
 def pairs(text: str, most: int = 12) -> tuple[list[tuple[float, float]], str]:
     """Typed points `z:x`, apart by commas or spaces, and a sentence on what is left out ("" for nothing)."""
-    found, strange = [], []
+    result, strange = [], []
     words, decided = cells.colons(text)
     for word in words:
         parts = word.split(":")
@@ -199,23 +199,23 @@ def pairs(text: str, most: int = 12) -> tuple[list[tuple[float, float]], str]:
         except ValueError:
             fits = False
         if fits:
-            found.append((z, x))
+            result.append((z, x))
         else:
             strange.append(word)
-    said = (
+    texts = (
         f"“{strange[0][:20]}” is no point z:x with numbers up to {REACH:g}: it is left out."
         if strange
         else ""
     )
-    return found[:most], f"{decided} {said}".strip()
+    return result[:most], f"{decided} {texts}".strip()
 
 
-def captions(found: Strips) -> list[str]:
+def captions(result: Strips) -> list[str]:
     """Sentence on the way of each strip."""
     return [
         f"{MASS:g} of the mass: {wide(z)} wide in z, {wide(x)} wide in x. Slope {s:.2f}: the density "
         f"is {'as it was' if abs(s - 1) < 5e-3 else f'divided by {s:.2f}'}."
-        for z, x, s in zip(found.ends_z, found.ends_x, found.slope.tolist(), strict=True)
+        for z, x, s in zip(result.ends_z, result.ends_x, result.slope.tolist(), strict=True)
     ]
 
 
@@ -223,10 +223,14 @@ def wide(ends: Tensor) -> str:
     return f"{float(ends[1] - ends[0]):.3f}"
 
 
-def equations(found: Strips) -> list[str]:
+def equations(result: Strips) -> list[str]:
     return [
         rf"p_X({x:.2f}) = \frac{{p_Z(z)}}{{f'(z)}} = \frac{{{b:.4f}}}{{{s:.4f}}} = {a:.4f}"
         for x, b, s, a in zip(
-            found.x.tolist(), found.before.tolist(), found.slope.tolist(), found.after.tolist(), strict=True
+            result.x.tolist(),
+            result.before.tolist(),
+            result.slope.tolist(),
+            result.after.tolist(),
+            strict=True,
         )
     ]

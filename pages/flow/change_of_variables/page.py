@@ -46,11 +46,11 @@ with stage.rail:
         label, low, high, default = KNOBS[name]
         knob = ui.slider(label, low, high, default, key=f"knob{CURVES.index(name)}", step=0.05)
     if name == "typed points":
-        points, said = lens.pairs(
+        points, text = lens.pairs(
             ui.text("Points z:x", "-3:-3, -1:-1, 1:-0.5, 3:5.5", key="points", max_chars=200, area=False)
         )
-        if said:
-            ui.warning(said)
+        if text:
+            ui.warning(text)
         if len(points) < 2:
             ui.stop("Type at least two points, such as -2:-1, 2:3.")
     draws = ui.slider("Samples", 0, 20_000, 0, key="draws", step=500)
@@ -59,7 +59,7 @@ try:
     chosen = lens.curve(name, knob, points)
 except UserError as error:
     ui.stop(str(error))
-found = lens.strips(chosen)
+strips = lens.strips(chosen)
 film = ui.film(lens.STRIPS, key="strip", default=lens.STRIPS // 2, label="Strip", seconds=0.15)
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -67,10 +67,10 @@ film = ui.film(lens.STRIPS, key="strip", default=lens.STRIPS // 2, label="Strip"
 z = lens.places(chosen)
 before, x, after = chosen.densities(z)
 total, due = lens.mass(chosen, z)
-under_z, height_z, under_x, height_x = lens.inside(chosen, found.ends_z)
+under_z, height_z, under_x, height_x = lens.inside(chosen, strips.ends_z)
 bars = lens.histogram(chosen, draws, seed) if draws else None
 fig = figures.construction(z, x, before, after, chosen.window, bars)
-across, up = figures.way(found.z, found.x, chosen.window[0] - 1, float(z.max()) + 1)
+across, up = figures.way(strips.z, strips.x, chosen.window[0] - 1, float(z.max()) + 1)
 with stage.picture:
     ui.figure(
         fig, alt="A base density, the curve above it, the density of x to its right, and a strip on its way",
@@ -80,23 +80,23 @@ with stage.picture:
                 "data.6.x": across, "data.6.y": up},
     )  # fmt: skip
 with stage.foot:
-    film.bar(captions=lens.captions(found), equations=lens.equations(found))
+    film.bar(captions=lens.captions(strips), equations=lens.equations(strips))
 at = film.at
-there = float(chosen.back(found.x[at : at + 1])[0])
+there = float(chosen.back(strips.x[at : at + 1])[0])
 stage.metrics(
     {
-        "f′(z)": f"{float(found.slope[at]):.4f}",
-        "p(z)": f"{float(found.before[at]):.4f}",
-        "p(x)": f"{float(found.after[at]):.4f}",
-        "|f⁻¹(f(z)) − z|": f"{abs(there - float(found.z[at])):.1e}",
+        "f′(z)": f"{float(strips.slope[at]):.4f}",
+        "p(z)": f"{float(strips.before[at]):.4f}",
+        "p(x)": f"{float(strips.after[at]):.4f}",
+        "|f⁻¹(f(z)) − z|": f"{abs(there - float(strips.z[at])):.1e}",
         "∫ p(x) dx here": f"{total:.3f} of {due:.3f}",
     }
 )
 
 # --- Words --------------------------------------------------------------------------------------
 
-slope = float(found.slope[at])
-steepest, flattest = float(found.slope.max()), float(found.slope.min())
+slope = float(strips.slope[at])
+steepest, flattest = float(strips.slope.max()), float(strips.slope.min())
 with stage.below:
     ui.notice(
         f"Every strip holds {lens.MASS:g} of the mass, before and after. Over these strips the slope runs "
@@ -122,11 +122,11 @@ with stage.below:
             from modules.flow.change import {PYTHON[name].split("(")[0]}
 
             layer = {PYTHON[name].format(knob)}
-            z = torch.tensor([[{float(found.z[at])!r}]], dtype=torch.float64)
+            z = torch.tensor([[{float(strips.z[at])!r}]], dtype=torch.float64)
             x, ladj = layer.generate(z)
             base = torch.distributions.{"Normal" if chosen.base is lens.NORMAL else "Uniform"}(0.0, 1.0)
             result = float((base.log_prob(z).sum() - ladj).exp())
             """,
-            shows=float(found.after[at]),
+            shows=float(strips.after[at]),
         )
     ui.source(change.Quantile, FlowLayer, lens.strips, references=ROOM.references)

@@ -33,10 +33,10 @@ def stream(density: Any, paths: Any, marked: Any, reach: float, at: int) -> tupl
     }  # fmt: skip
 
 
-def costs(found: Mapping[str, Any], solver: str, calls: int, error: float) -> go.Figure:
+def costs(result: Mapping[str, Any], solver: str, calls: int, error: float) -> go.Figure:
     """Error against calls of every solver; a ring around the one in use."""
     fig = go.Figure()
-    for (name, cost), color in zip(found.items(), (theme.HIDDEN, theme.INPUT, theme.OUTPUT), strict=True):
+    for (name, cost), color in zip(result.items(), (theme.HIDDEN, theme.INPUT, theme.OUTPUT), strict=True):
         fig.add_trace(go.Scatter(x=cost.calls, y=cost.errors, mode="lines+markers", name=name,
                                  line={"width": 3, "color": color}, marker={"size": 9}))  # fmt: skip
     fig.add_trace(

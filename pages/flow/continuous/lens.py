@@ -87,8 +87,8 @@ class Ride:
     calls: int
 
 
-def layer(made: nn.Module, solver: Solver, steps: int, time: float, tolerance: float = 1e-6) -> Continuous:
-    return Continuous(made, solver, steps, tolerance, time)
+def layer(result: nn.Module, solver: Solver, steps: int, time: float, tolerance: float = 1e-6) -> Continuous:
+    return Continuous(result, solver, steps, tolerance, time)
 
 
 def log_base(h: Tensor) -> Tensor:
@@ -102,7 +102,7 @@ def frames(time: float) -> Tensor:
 
 @torch.inference_mode()
 def ride(
-    made: nn.Module,
+    result: nn.Module,
     solver: Solver,
     steps: int,
     time: float,
@@ -119,17 +119,17 @@ def ride(
     starts = torch.cat([torch.tensor([point], dtype=torch.float64), ring()])
     paths, ladjs = [starts], [starts.new_zeros(())]
     for t in times[1:].tolist():
-        (h, ladj), _ = layer(made, solver, max(1, round(steps * t / time)), t).flow(starts, 0.0, t)
+        (h, ladj), _ = layer(result, solver, max(1, round(steps * t / time)), t).flow(starts, 0.0, t)
         paths.append(h)
         ladjs.append(ladj[0])
-    end, calls = layer(made, solver, steps, time).flow(starts, 0.0, time)
-    back = layer(made, solver, steps, time).flow(end[0], time, 0.0)[0][0]
-    seen = torch.stack(paths)
-    maps = densities(made, times) if maps is None else maps
+    end, calls = layer(result, solver, steps, time).flow(starts, 0.0, time)
+    back = layer(result, solver, steps, time).flow(end[0], time, 0.0)[0][0]
+    results = torch.stack(paths)
+    maps = densities(result, times) if maps is None else maps
     mass = maps.sum((1, 2)) * (2 * REACH / maps.shape[-1]) ** 2
     maps = torch.nn.functional.avg_pool2d(maps, FINER)
     error = float((back - starts).abs().max())
-    return Ride(times, seen[:, 1:], seen[:, 0], maps, mass, torch.stack(ladjs), error, calls)
+    return Ride(times, results[:, 1:], results[:, 0], maps, mass, torch.stack(ladjs), error, calls)
 
 
 def ring(count: int = 16) -> Tensor:
@@ -140,14 +140,14 @@ def ring(count: int = 16) -> Tensor:
 
 
 @torch.inference_mode()
-def densities(made: nn.Module, times: Tensor) -> Tensor:
+def densities(result: nn.Module, times: Tensor) -> Tensor:
     """p_t on the window, (F, FINER · CELLS, the same): the base at where each point came from, less what the
     way has stretched. In so fine cells no sheet of a folded cloud is lost."""
     side = FINER * CELLS
     h = plane.middles(REACH, side).flatten(0, 1)
     total, maps = h.new_zeros(len(h)), [log_base(h).exp()]
     gap = float(times[1] - times[0])
-    one = layer(made, "rk4", 3, gap)
+    one = layer(result, "rk4", 3, gap)
     for _ in times[1:]:  # one gap further back each time: the field does not change with t
         (h, ladj), _ = one.flow(h, gap, 0.0)
         total = total + ladj
@@ -165,32 +165,32 @@ class Cost:
 
 @torch.inference_mode()
 def costs(
-    made: nn.Module, time: float, point: tuple[float, float], truth: Tensor | None = None
+    result: nn.Module, time: float, point: tuple[float, float], truth: Tensor | None = None
 ) -> dict[str, Cost]:
     """Every solver against RK4 in FINE steps, or against the `truth`, the `end` where it is known."""
     start = torch.tensor([point], dtype=torch.float64)
-    truth = end(made, time, point) if truth is None else truth
-    found = {}
+    truth = end(result, time, point) if truth is None else truth
+    results = {}
     for name in ("euler", "rk4"):
-        arrived = [arrive(made, start, name, n, time) for n in COUNTS]  # type: ignore[arg-type]
-        found[name] = Cost([c for _, c in arrived], [off(h, truth) for h, _ in arrived])
-    runs = [layer(made, "dopri5", 1, time, 10.0**-k).flow(start, 0.0, time) for k in (2, 3, 4, 5, 6, 7, 8)]
-    found["dopri5"] = Cost([c for _, c in runs], [off(r[0], truth) for r, _ in runs])
-    return found
+        arrived = [arrive(result, start, name, n, time) for n in COUNTS]  # type: ignore[arg-type]
+        results[name] = Cost([c for _, c in arrived], [off(h, truth) for h, _ in arrived])
+    runs = [layer(result, "dopri5", 1, time, 10.0**-k).flow(start, 0.0, time) for k in (2, 3, 4, 5, 6, 7, 8)]
+    results["dopri5"] = Cost([c for _, c in runs], [off(r[0], truth) for r, _ in runs])
+    return results
 
 
 def off(h: Tensor, truth: Tensor) -> float:
     return max(1e-16, float((h - truth).abs().max()))
 
 
-def true_ladj(made: nn.Module, time: float, point: tuple[float, float]) -> float:
+def true_ladj(result: nn.Module, time: float, point: tuple[float, float]) -> float:
     start = torch.tensor([point], dtype=torch.float64)
-    return float(layer(made, "rk4", FINE, time).flow(start, 0.0, time)[0][1])
+    return float(layer(result, "rk4", FINE, time).flow(start, 0.0, time)[0][1])
 
 
-def trace(made: nn.Module, h: Tensor) -> float:
+def trace(result: nn.Module, h: Tensor) -> float:
     """tr ∂f/∂h at a point (2,)."""
-    return float(made.divergence(0.0, h[None], unit_vectors(h[None]))[1])  # type: ignore[operator]
+    return float(result.divergence(0.0, h[None], unit_vectors(h[None]))[1])  # type: ignore[operator]
 
 
 def captions(run: Ride) -> list[str]:
@@ -207,12 +207,12 @@ def equations(run: Ride) -> list[str]:
 
 
 @torch.inference_mode()
-def end(made: nn.Module, time: float, point: tuple[float, float]) -> Tensor:
+def end(result: nn.Module, time: float, point: tuple[float, float]) -> Tensor:
     """Position of a point at T, by RK4 in FINE steps, (2,)."""
-    return arrive(made, torch.tensor([point], dtype=torch.float64), "rk4", FINE, time)[0][0]
+    return arrive(result, torch.tensor([point], dtype=torch.float64), "rk4", FINE, time)[0][0]
 
 
-def arrive(made: nn.Module, h: Tensor, solver: Solver, steps: int, time: float) -> tuple[Tensor, int]:
+def arrive(results: nn.Module, h: Tensor, solver: Solver, steps: int, time: float) -> tuple[Tensor, int]:
     """Positions at T of points h (N, 2) by fixed steps, without densities; and the calls of the field."""
-    (found,), calls = solve(lambda t, state: (made(t, state[0]),), (h,), 0.0, time, solver, steps)
-    return found, calls
+    (result,), calls = solve(lambda t, state: (results(t, state[0]),), (h,), 0.0, time, solver, steps)
+    return result, calls

@@ -38,9 +38,9 @@ def moved(name: str, rows: list[list[float]], time: float):
 
 @ui.cached
 def priced(name: str, rows: list[list[float]], time: float, at: tuple[float, float]):
-    made = lens.field(name, rows)
-    truth = lens.end(made, time, at)
-    return truth, lens.costs(made, time, at, truth)
+    result = lens.field(name, rows)
+    truth = lens.end(result, time, at)
+    return truth, lens.costs(result, time, at, truth)
 
 
 # --- Controls -----------------------------------------------------------------------------------

@@ -87,16 +87,16 @@ class Iteration:
 
 def iterate(g: Map, start: float) -> Iteration:
     z = torch.tensor(start, dtype=torch.float64)
-    found = [z]
+    results = [z]
     for _ in range(STEPS):
         z = g(z)
         z = z if abs(float(z)) < 1e6 else z * math.nan
-        found.append(z)
-    path = torch.stack(found)
+        results.append(z)
+    path = torch.stack(results)
     roots = solutions(g)
     last = float(path[-1]) if path[-1].isfinite() else start
     try:
-        target, _ = fixed_point(g, found[0], tolerance=1e-15, most=5000)
+        target, _ = fixed_point(g, results[0], tolerance=1e-15, most=5000)
         nearest = float(target)
     except NotConverged:
         nearest = min(roots, key=lambda r: abs(r - last), default=math.nan)
@@ -129,15 +129,15 @@ def solutions(g: Map, cells: int = 80_001) -> list[float]:
 
 def beyond(g: Map) -> list[float]:
     """Fixed points outside of the window, where g is a line on either side."""
-    found = []
+    results = []
     for end in (-SEARCHED, SEARCHED):
         at = torch.tensor([end, 2 * end], dtype=torch.float64)
         near, far = (at - g(at)).tolist()
         z = end - near * end / (far - near) if far != near else math.nan
         missed = float((g(at.new_tensor(z)) - z).abs())
         if z / end > 1 and missed < 1e-9 * abs(z):  # of a bounded g the two points are on no line
-            found.append(z)
-    return found
+            results.append(z)
+    return results
 
 
 def cobweb(path: Tensor) -> tuple[Tensor, Tensor]:
@@ -154,9 +154,9 @@ def cobweb(path: Tensor) -> tuple[Tensor, Tensor]:
 def window(run: Iteration) -> tuple[float, float]:
     """The picture's ends: all of the path and the solutions near it, if they are not too far out."""
     path = run.path[run.path.abs() < 9].tolist()
-    seen = [*path, *(r for r in run.solutions[:50] if abs(r) < 9)]
-    middle = (max(seen) + min(seen)) / 2
-    reach = max(0.62 * (max(seen) - min(seen)), 0.5)
+    results = [*path, *(r for r in run.solutions[:50] if abs(r) < 9)]
+    middle = (max(results) + min(results)) / 2
+    reach = max(0.62 * (max(results) - min(results)), 0.5)
     return middle - reach, middle + reach
 
 
@@ -171,30 +171,30 @@ def curve(g: Map, ends: tuple[float, float], cells: int = 401) -> tuple[Tensor, 
 
 def captions(run: Iteration, bound: list[float]) -> list[str]:
     """A sentence for every step: the error, and what became of the one before."""
-    said = []
+    texts = []
     for k, z in enumerate(run.path.tolist()):
         if math.isnan(z):
-            said.append(f"Step {k}: it has left the numbers; there is nothing to wait for.")
+            texts.append(f"Step {k}: it has left the numbers; there is nothing to wait for.")
         elif k == 0:
-            said.append(f"Start at z₀ = {z:g}, {float(run.errors[0]):.4g} from the solution.")
+            texts.append(f"Start at z₀ = {z:g}, {float(run.errors[0]):.4g} from the solution.")
         elif math.isnan(ratio := run.ratio(k)):
-            said.append(f"Step {k}: z = {z:.6f}; what is left of the error is rounding.")
+            texts.append(f"Step {k}: z = {z:.6f}; what is left of the error is rounding.")
         else:
-            said.append(
+            texts.append(
                 f"Step {k}: the error is {float(run.errors[k]):.3g}, {ratio:.3f} times the one before; "
                 f"the bound βᵏ gives {bound[k]:.3g}."
             )
-    return said
+    return texts
 
 
 def equations(run: Iteration, f: Function, y: float | None) -> list[str]:
     """The step that led here with its numbers, LaTeX."""
     z = [f"{v:.6f}" if not math.isnan(v) else r"\text{none}" for v in run.path.tolist()]
     left = "" if y is None else f"{y:g} - "
-    said = [rf"z_0 = {float(run.path[0]):g}"]
+    texts = [rf"z_0 = {float(run.path[0]):g}"]
     for k in range(1, len(z)):
-        said.append(rf"z_{{{k}}} = {left}{f.latex.format(z[k - 1])} = {z[k]}")
-    return said
+        texts.append(rf"z_{{{k}}} = {left}{f.latex.format(z[k - 1])} = {z[k]}")
+    return texts
 
 
 def verdict(run: Iteration, steepest: float, solving: bool) -> str:

@@ -35,9 +35,9 @@ with stage.rail:
     slopes = [0.5]
     if name == "typed slopes":
         typed = ui.text("Slopes, left to right", "0.5 -0.8 0.9", key="slopes", max_chars=80)
-        slopes, said = named(typed, 12, -5, 5)
-        if said:
-            ui.warning(said)
+        slopes, text = named(typed, 12, -5, 5)
+        if text:
+            ui.warning(text)
         if not slopes:
             ui.stop("Type at least one slope, such as 0.5.")
         beta = max(abs(s) for s in slopes)

@@ -35,16 +35,16 @@ class Outputs:
 def outputs(stack: list[tuple[Permutation | None, Layer]], features: int, seed: int) -> Outputs:
     generator = torch.Generator().manual_seed(seed)
     h = torch.randn(SAMPLES, features, generator=generator, dtype=torch.float64)
-    base, seen = h, [h]
+    base, result = h, [h]
     same = [torch.ones(features, dtype=torch.bool)]
     for order, layer in stack:
         if order is not None:
             h, base = h[:, order.order], base[:, order.order]
         h = layer.generate(h)[0]
-        seen.append(h)
+        result.append(h)
         same.append((h == base).all(0))
     width = 2 * WINDOW / BINS
-    values = torch.stack(seen).transpose(1, 2)  # (F, D, N)
+    values = torch.stack(result).transpose(1, 2)  # (F, D, N)
     cell = ((values + WINDOW) / width).floor().clamp(-1, BINS).long() + 1
     counts = torch.zeros(*values.shape[:2], BINS + 2).scatter_add_(-1, cell, torch.ones(values.shape))
     distance = smirnov(values)
@@ -70,21 +70,21 @@ def tail(distance: Tensor, n: int) -> Tensor:
     return torch.where(reached < 0.2, 1.0, terms.sum(-1)).clamp(0, 1)  # the series needs a distance above 0
 
 
-def captions(found: Outputs) -> list[str]:
+def captions(result: Outputs) -> list[str]:
     """Sentence on the outputs at each frame."""
-    said = []
-    for number, (same, p) in enumerate(zip(found.same, found.p, strict=True)):
+    texts = []
+    for number, (same, p) in enumerate(zip(result.same, result.p, strict=True)):
         off = (p < 0.05) & ~same
         if number == 0:
-            said.append("The base: every number is N(0, 1).")
+            texts.append("The base: every number is N(0, 1).")
         elif same.any():
             rest = f"; N(0, 1) is rejected for {named(off)}" if off.any() else ""
-            said.append(
+            texts.append(
                 f"After layer {number} the base's distribution is left, bit for bit, in output "
                 f"{named(same)}{rest}."
             )
         else:
-            said.append(
+            texts.append(
                 f"After layer {number} all outputs have been changed; N(0, 1) is rejected for {named(off)}."
             )
-    return said
+    return texts

@@ -30,15 +30,16 @@ def table(rows: Mapping[str, Any], copied: Any, now: int) -> tuple[go.Figure, di
     )  # fmt: skip
     fig.update_traces(textfont={"size": INK + 2}, hoverinfo="skip")
     across, down = np.meshgrid(np.arange(v.shape[2]), np.arange(1, len(rows) - 1))
-    said = [["↓" if kept[layer, i] else "" for i in across.ravel()] for layer in range(len(v))]
+    texts = [["↓" if kept[layer, i] else "" for i in across.ravel()] for layer in range(len(v))]
     fig.add_trace(
         go.Scatter(
-            x=across.ravel(), y=down.ravel(), mode="text", text=said[now], hoverinfo="skip", showlegend=False,
+            x=across.ravel(), y=down.ravel(), mode="text", text=texts[now], hoverinfo="skip",
+            showlegend=False,
             textfont={"size": 22, "color": theme.soft()},
         )
     )  # fmt: skip
     fig.update_layout(height=None, margin={"t": 12})
-    return fig, {"data.0.z": v, "data.1.text": said}
+    return fig, {"data.0.z": v, "data.1.text": texts}
 
 
 def details(
@@ -127,12 +128,12 @@ def distributions(
     x, h = array(middles), array(heights)
     count = h.shape[1]
     columns = count if count <= 4 else -(-count // 2)
-    said = [
+    texts = [
         [f"{i + 1}: " + ("the base's" if same[f, i] else f"D {float(distance[f, i]):.3f}, p {below(p[f, i])}")
          for i in range(count)]
         for f in range(len(h))
     ]  # fmt: skip
-    fig = make_subplots(rows=-(-count // columns), cols=columns, subplot_titles=said[now], shared_yaxes=True,
+    fig = make_subplots(rows=-(-count // columns), cols=columns, subplot_titles=texts[now], shared_yaxes=True,
                         shared_xaxes=True, horizontal_spacing=0.03, vertical_spacing=0.14)  # fmt: skip
     fig.update_annotations(font_size=theme.FONT_SIZE - 1)
     moves: dict[str, Any] = {}
@@ -144,7 +145,7 @@ def distributions(
         fig.add_trace(go.Scatter(x=x, y=normal, mode="lines", line={"color": theme.INPUT, "width": 3},
                                  name="N(0, 1)", showlegend=i == 0, hoverinfo="skip"), **place)  # fmt: skip
         moves[f"data.{2 * i}.y"] = h[:, i]
-        moves[f"layout.annotations.{i}.text"] = [row[i] for row in said]
+        moves[f"layout.annotations.{i}.text"] = [row[i] for row in texts]
     fig.update_xaxes(range=[x[0], x[-1]])
     fig.update_yaxes(range=[0, 0.62], nticks=4)
     fig.update_layout(height=None, bargap=0, margin={"t": 70}, legend={"y": 1.08})

@@ -63,20 +63,20 @@ def coupling(kind: str, net: str, features: int, flip: bool, seed: int) -> Coupl
     return Coupling(features, g, random, flip).double().eval().requires_grad_(False)
 
 
-def initialise(made: nn.Module, spread: float) -> nn.Module:
+def initialise(result: nn.Module, spread: float) -> nn.Module:
     """The same with weights that do something."""
-    for parameter in made.parameters():
+    for parameter in result.parameters():
         parameter.data.normal_(0, spread)
-    return made
+    return result
 
 
 def recursive(kind: str, features: int, seed: int) -> RecursiveCoupling:
     """Couplings within couplings in double precision, their networks' weights random."""
 
     def build() -> RecursiveCoupling:
-        made = RecursiveCoupling(features, lambda: monotone(kind, False), (16,))
-        initialise(made, 0.3)  # maps follow each other: larger ones would run away
-        return made
+        recursive_coupling = RecursiveCoupling(features, lambda: monotone(kind, False), (16,))
+        initialise(recursive_coupling, 0.3)  # maps follow each other: larger ones would run away
+        return recursive_coupling
 
     return seeded(build, seed).double().eval().requires_grad_(False)
 
@@ -85,13 +85,13 @@ def layers(
     kind: str, net: str, turns: str, features: int, count: int, seed: int
 ) -> list[tuple[Permutation | None, Layer]]:
     """L couplings, each with what changes the order before it, if anything does."""
-    made: list[tuple[Permutation | None, Layer]] = []
+    results: list[tuple[Permutation | None, Layer]] = []
     for number in range(count):
         order = Permutation(features, seed=seed + number) if turns in (TURNS[1], HINT) and number else None
         flip, own = turns == TURNS[0] and number % 2 == 1, 100 * number + seed
         layer = recursive(kind, features, own) if turns == HINT else coupling(kind, net, features, flip, own)
-        made.append((order, layer))
-    return made
+        results.append((order, layer))
+    return results
 
 
 @dataclass(frozen=True)
@@ -171,8 +171,8 @@ def jacobian(layer: FlowLayer, h: Tensor) -> Tensor:
     """∂h′_i/∂h_j by autograd, (D, D): as many copies of h as rows, one backward pass."""
     with torch.enable_grad():
         copies = h.expand(len(h), -1).clone().requires_grad_()
-        (found,) = torch.autograd.grad(layer.generate(copies)[0], copies, torch.eye(len(h), dtype=h.dtype))
-    return found
+        (result,) = torch.autograd.grad(layer.generate(copies)[0], copies, torch.eye(len(h), dtype=h.dtype))
+    return result
 
 
 def round_trip(h: Tensor, stack: list[tuple[Permutation | None, Layer]]) -> float:
@@ -186,14 +186,14 @@ def round_trip(h: Tensor, stack: list[tuple[Permutation | None, Layer]]) -> floa
     return float((x - h).abs().max())
 
 
-def rows(found: list[Look]) -> dict[str, Tensor]:
+def rows(results: list[Look]) -> dict[str, Tensor]:
     """Rows of the table: name -> (L, D)."""
-    made = {"h": torch.stack([look.before for look in found])}
-    made["s = log g′"] = torch.stack([look.slope for look in found])
-    shifts = [look.shift for look in found if look.shift is not None]
+    result = {"h": torch.stack([look.before for look in results])}
+    result["s = log g′"] = torch.stack([look.slope for look in results])
+    shifts = [look.shift for look in results if look.shift is not None]
     if shifts:
-        made["t"] = torch.stack(shifts)
-    return made | {"h′": torch.stack([look.after for look in found])}
+        result["t"] = torch.stack(shifts)
+    return result | {"h′": torch.stack([look.after for look in results])}
 
 
 def places(count: int = 81) -> Tensor:
@@ -201,18 +201,18 @@ def places(count: int = 81) -> Tensor:
     return torch.linspace(-REACH - 1, REACH + 1, count, dtype=torch.float64)
 
 
-def maps(found: list[Look], stack: list[Layer]) -> tuple[Tensor, Tensor]:
+def maps(results: list[Look], stack: list[Layer]) -> tuple[Tensor, Tensor]:
     """The maps g of the changed numbers, (L, K, P), and their points, (L, K, 2); NaN where a layer changes
     fewer than K."""
     at = places()
-    most = max(int((~look.copied).sum()) for look in found)
-    values = at.new_full((len(found), most, len(at)), math.nan)
-    points = at.new_full((len(found), most, 2), math.nan)
-    for number, (look, layer) in enumerate(zip(found, stack, strict=True)):
+    most = max(int((~look.copied).sum()) for look in results)
+    values = at.new_full((len(results), most, len(at)), math.nan)
+    points = at.new_full((len(results), most, 2), math.nan)
+    for number, (look, layer) in enumerate(zip(results, stack, strict=True)):
         moved = (~look.copied).nonzero()[:, 0]  # each in turn takes every place, the others stay
         varied = look.before.expand(len(moved), len(at), -1).clone()
         varied[torch.arange(len(moved)), :, moved] = at
-        made = layer.generate(varied)[0]
-        values[number, : len(moved)] = made[torch.arange(len(moved)), :, moved]
+        result = layer.generate(varied)[0]
+        values[number, : len(moved)] = result[torch.arange(len(moved)), :, moved]
         points[number, : len(moved)] = torch.stack([look.before[moved], look.after[moved]], -1)
     return values, points

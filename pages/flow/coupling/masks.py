@@ -55,16 +55,16 @@ def layer(name: str, side: int, seed: int) -> tuple[FlowLayer, Tensor]:
     def build() -> tuple[FlowLayer, Tensor]:
         if name.startswith("checkerboard"):
             mask = checkerboard((1, side, side), flip)
-            made: FlowLayer = MaskedCoupling(mask, Affine(2.0), initialise(ConvConditioner(1, 1, 2, WIDTH)))
-            return made, mask[0].bool()
+            result: FlowLayer = MaskedCoupling(mask, Affine(2.0), initialise(ConvConditioner(1, 1, 2, WIDTH)))
+            return result, mask[0].bool()
         coupling = Coupling(4, Affine(2.0), initialise(ConvConditioner(2, 2, 2, WIDTH)), flip, event_dims=3)
         quarter = torch.zeros(2, side // 2, side // 2)
         kept = coupling.merge(quarter + 1, quarter)  # (4, H/2, W/2)
-        made = FlowStack([Inverse(Squeeze()), coupling, Squeeze()])
-        return made, Squeeze().generate(kept[None])[0][0, 0].bool()
+        result = FlowStack([Inverse(Squeeze()), coupling, Squeeze()])
+        return result, Squeeze().generate(kept[None])[0][0, 0].bool()
 
-    found, mask = seeded(build, seed)
-    return found.double().eval().requires_grad_(False), mask
+    result, mask = seeded(build, seed)
+    return result.double().eval().requires_grad_(False), mask
 
 
 def initialise(net: ConvConditioner) -> ConvConditioner:
@@ -79,29 +79,29 @@ def looks(h: Tensor, pattern: str, depth: int, seed: int) -> Iterator[Look]:
     names, changed = PATTERNS[pattern], torch.zeros_like(h, dtype=torch.bool)
     for number in range(depth):
         name = names[number % len(names)]
-        made, copied = layer(name, h.shape[-1], 100 * seed + number)
+        results, copied = layer(name, h.shape[-1], 100 * seed + number)
         count = h.numel()
         with torch.enable_grad():
             copies = h.expand(count, 1, *h.shape).clone().requires_grad_()
-            after, ladj = made.generate(copies)
+            after, ladj = results.generate(copies)
             (slopes,) = torch.autograd.grad(after.flatten(1), copies, torch.eye(count, dtype=h.dtype))
         changed = changed | ~copied
-        found = after[0, 0].detach()
-        yield Look(name, h, found, copied, slopes[:, 0].abs(), float(ladj[0].detach()), changed)
-        h = found
+        result = after[0, 0].detach()
+        yield Look(name, h, result, copied, slopes[:, 0].abs(), float(ladj[0].detach()), changed)
+        h = result
 
 
-def captions(found: list[Look], place: tuple[int, int]) -> list[str]:
+def captions(results: list[Look], place: tuple[int, int]) -> list[str]:
     """A sentence for every layer; `place` is the framed pixel, row and column from 0."""
-    said = []
-    for number, look in enumerate(found, start=1):
+    texts = []
+    for number, look in enumerate(results, start=1):
         own = look.heard[place[0] * look.before.shape[1] + place[1]] > 1e-12
         own[place] = False
         what = "is copied" if look.copied[place] else f"hears {int(own.sum())} copied pixels beside itself"
         left = int((~look.changed).sum())
-        said.append(
+        texts.append(
             f"Layer {number}, {look.name}: {int(look.copied.sum())} pixels are copied, "
             f"{int((~look.copied).sum())} move; the framed one {what}. "
             + (f"{left} pixels have never moved." if left else "Every pixel has moved.")
         )
-    return said
+    return texts

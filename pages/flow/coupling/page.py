@@ -38,11 +38,11 @@ if view == "picture":
     picture.view(stage)
     ui.wait("")
 with stage.rail:
-    values, said = typed.named(
+    values, text = typed.named(
         ui.text("Numbers h", "1 -0.5 0.3 2", key="values", max_chars=80), lens.MOST, -lens.REACH, lens.REACH
     )
-    if said:
-        ui.warning(said)
+    if text:
+        ui.warning(text)
     if len(values) < lens.LEAST:
         ui.stop("Type at least two numbers from −4 to 4, such as 1 −0.5.")
     kind = ui.choice("g is", lens.KINDS, key="kind", default="affine")
@@ -56,7 +56,7 @@ with stage.rail:
 D = len(values)
 h = lens.column(values)
 stack = lens.layers(kind, net, turns, D, depth, seed)
-found = list(lens.looks(h, stack))
+result = list(lens.looks(h, stack))
 first = 0 if view == "laws" else 1
 film = ui.film(depth + 1 - first, key="layer", values=range(first, depth + 1), default=1, label="Layer",
                seconds=1.0)  # fmt: skip
@@ -64,9 +64,9 @@ film = ui.film(depth + 1 - first, key="layer", values=range(first, depth + 1), d
 # --- Picture ------------------------------------------------------------------------------------
 
 if view == "layers":
-    rows = lens.rows(found)
-    maps, points = lens.maps(found, [layer for _, layer in stack])
-    fig, moves = figures.table(rows, [look.copied for look in found], film.at)
+    rows = lens.rows(result)
+    maps, points = lens.maps(result, [layer for _, layer in stack])
+    fig, moves = figures.table(rows, [look.copied for look in result], film.at)
     with stage.picture:
         left, right = ui.columns([1, 1])
         with left:
@@ -74,14 +74,14 @@ if view == "layers":
                       key="table", share=1.0, film=film, frames=moves)  # fmt: skip
         with right:
             fig, moves = figures.details(
-                lens.places(), maps, points, [look.jacobian for look in found],
-                [look.through for look in found], film.at,
+                lens.places(), maps, points, [look.jacobian for look in result],
+                [look.through for look in result], film.at,
             )  # fmt: skip
             ui.figure(fig, alt="Jacobians of this layer and of all so far; below, the maps g",
                       key="details", share=1.0, film=film, frames=moves)  # fmt: skip
     with stage.foot:
-        film.bar(captions=words.captions(found), equations=words.equations(found, kind))
-    now = found[film.at]
+        film.bar(captions=words.captions(result), equations=words.equations(result, kind))
+    now = result[film.at]
     stage.metrics(
         {
             "ladj, this layer": f"{now.ladj:.6f}",
@@ -103,7 +103,7 @@ else:
 
 # --- Words --------------------------------------------------------------------------------------
 
-waiting = int((~found[-1].changed).sum())
+waiting = int((~result[-1].changed).sum())
 with stage.below:
     ui.notice(
         words.why(turns)
@@ -132,7 +132,7 @@ with stage.below:
             ladjs.append(float(ladj))
         result = ladjs + h.tolist()
         """,
-        shows=[look.ladj for look in found] + found[-1].after.tolist(),
+        shows=[look.ladj for look in result] + result[-1].after.tolist(),
     )
     layer = hint.RecursiveCoupling if turns == lens.HINT else coupling.Coupling
     ui.source(layer, monotone.Affine, lens.looks, references=ROOM.references)

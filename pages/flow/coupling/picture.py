@@ -23,13 +23,13 @@ def view(stage: Any) -> None:
     side = len(h)
     film = ui.film(DEPTH, key="layer", values=range(1, DEPTH + 1), default=1, label="Layer", seconds=1.2)
     place = ui.selected_cell("pixel", side, side) or (3, 4)
-    found = list(masks.looks(h, pattern, DEPTH, seed))
-    now, number = found[film.at], place[0] * side + place[1]
-    reach = max(float(look.after.abs().max()) for look in found)
+    result = list(masks.looks(h, pattern, DEPTH, seed))
+    now, number = result[film.at], place[0] * side + place[1]
+    reach = max(float(look.after.abs().max()) for look in result)
     with stage.picture:
         left, middle, right = ui.columns(3)
         with left:
-            fig, moves = figures.masked([look.before for look in found], [look.copied for look in found],
+            fig, moves = figures.masked([look.before for look in result], [look.copied for look in result],
                                         film.at, reach, "before; crosses are copied")  # fmt: skip
             ui.figure(fig, key="before", share=0.75, film=film, frames=moves,
                       alt="The picture before the layer, with a cross on every copied pixel")  # fmt: skip
@@ -37,19 +37,19 @@ def view(stage: Any) -> None:
             fig = basic.image(now.after, "after; click a pixel", "diverging", True, zmin=-reach, zmax=reach)
             ui.clickable(
                 figures.framed(fig, place), key="pixel", mark=False, share=0.75, film=film,
-                frames={"data.0.z": [look.after for look in found]}, alt="The picture after the layer",
+                frames={"data.0.z": [look.after for look in result]}, alt="The picture after the layer",
                 data={f"column {j + 1}": now.after[:, j] for j in range(side)},
             )  # fmt: skip
         with right:
-            top = max(1e-9, max(float(look.heard[number].max()) for look in found))
+            top = max(1e-9, max(float(look.heard[number].max()) for look in result))
             fig = basic.image(now.heard[number], "heard by the framed one", "violet", zmin=0, zmax=top)
             ui.figure(
                 figures.framed(fig, place), key="heard", share=0.75, film=film,
-                frames={"data.0.z": [look.heard[number] for look in found]},
+                frames={"data.0.z": [look.heard[number] for look in result]},
                 alt="By how much each pixel before the layer moves the framed pixel after it",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=masks.captions(found, place))
+        film.bar(captions=masks.captions(result, place))
     moved = float((now.after - now.before)[now.copied].abs().max())
     stage.metrics({"ladj, this layer": f"{now.ladj:.4f}", "Copied pixels move": f"{moved:g}"})
     with stage.below:
@@ -73,10 +73,10 @@ def view(stage: Any) -> None:
             from pages.flow.coupling import masks
 
             h = 2 * {ink_code(own.picture)}.double() - 1
-            found = list(masks.looks(h, {pattern!r}, {DEPTH}, {seed}))
-            result = [look.ladj for look in found]
+            state = list(masks.looks(h, {pattern!r}, {DEPTH}, {seed}))
+            result = [look.ladj for look in state]
             """,
-            shows=[look.ladj for look in found],
+            shows=[look.ladj for look in result],
         )
         ui.source(
             coupling.MaskedCoupling,

@@ -27,29 +27,29 @@ def named(which: Tensor) -> str:
     return ", ".join(str(i + 1) for i in which.nonzero()[:, 0].tolist()) or "none"
 
 
-def captions(found: list[Look]) -> list[str]:
-    said, total = [], 0.0
-    for number, look in enumerate(found, start=1):
+def captions(results: list[Look]) -> list[str]:
+    text, total = [], 0.0
+    for number, look in enumerate(results, start=1):
         total += look.ladj
         waits = "every input has been changed by now"
         if not look.changed.all():
             left = sorted(look.came_from[i] + 1 for i in (~look.changed).nonzero()[:, 0].tolist())
             waits = f"no layer has changed input {', '.join(map(str, left))}"
-        said.append(
+        text.append(
             f"Layer {number} copies {named(look.copied)} and changes {named(~look.copied)}. "
             f"ladj {signed(look.ladj)}, in all {signed(total)}; {waits}."
         )
-    return said
+    return text
 
 
 def signed(value: float) -> str:
     return f"{value:.3f}".replace("-", "−")
 
 
-def equations(found: list[Look], kind: str) -> list[str]:
+def equations(results: list[Look], kind: str) -> list[str]:
     """The first changed number of each layer."""
-    made = []
-    for look in found:
+    result = []
+    for look in results:
         at = int((~look.copied).nonzero()[0])
         h, after, slope = (float(v[at]) for v in (look.before, look.after, look.slope))
         if look.shift is None:
@@ -58,5 +58,5 @@ def equations(found: list[Look], kind: str) -> list[str]:
             how = rf"{h:.3f} \cdot e^{{{slope:.3f}}} + ({float(look.shift[at]):.3f})"
         else:
             how = rf"{h:.3f} + ({float(look.shift[at]):.3f})"
-        made.append(rf"h'_{{{at + 1}}} = {how} = {after:.3f}")
-    return made
+        result.append(rf"h'_{{{at + 1}}} = {how} = {after:.3f}")
+    return result

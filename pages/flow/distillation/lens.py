@@ -59,17 +59,17 @@ def distil(
     """Train a student that begins in one of BEGINNINGS; yields the share done and its course so far."""
     student = seeded(lambda: IAF((2,), LAYERS, WIDTHS), seed)
     noise = student.noise(SHOWN, generator=torch.Generator().manual_seed(7))
-    found = look(Course([], torch.empty(0, SHOWN, 2), [], []), student, teacher, noise, 0)
+    result = look(Course([], torch.empty(0, SHOWN, 2), [], []), student, teacher, noise, 0)
     first = {"bridge": 0} | ({WORDS[start]: round(BEGINNINGS[start] * steps)} if start in WORDS else {})
     way = distillation.distil(student, teacher, steps, with_ladj=with_ladj, seed=seed, **first)
-    yield 0.0, found
+    yield 0.0, result
     for done, _ in enumerate(way, start=1):
         if done % EVERY == 0 or done == steps:
-            found = look(found, student, teacher, noise, done)
+            result = look(result, student, teacher, noise, done)
         if done == steps:
-            found = replace(found, covered=distillation.coverage(student, teacher))
+            result = replace(result, covered=distillation.coverage(student, teacher))
         if done % OFTEN == 0 or done == steps:
-            yield done / steps, found
+            yield done / steps, result
 
 
 @torch.no_grad()
@@ -99,12 +99,12 @@ def asked(dims: int) -> tuple[int, int]:
     return distillation.network_calls(teacher), distillation.network_calls(student)
 
 
-def captions(found: Course) -> list[str]:
+def captions(course: Course) -> list[str]:
     """A sentence for every frame."""
     return [
         f"After {step:,} steps: KL(student ‖ teacher) {kl:.3f} ± {error:.3f} nats on the student's samples; "
         f"spread {float(drawn.std(0)[0]):.2f} by {float(drawn.std(0)[1]):.2f}."
-        for step, kl, error, drawn in zip(found.steps, found.kl, found.error, found.samples, strict=True)
+        for step, kl, error, drawn in zip(course.steps, course.kl, course.error, course.samples, strict=True)
     ]
 
 

@@ -46,53 +46,53 @@ teacher, known = ui.load(name), map_of(name)
 drawn = lens.teacher_samples(teacher)
 
 
-def so_far(found: lens.Course) -> None:
-    ui.figure(figures.cloud(known, drawn, found.samples[-1]), key="so-far", share=0.8,
+def so_far(course: lens.Course) -> None:
+    ui.figure(figures.cloud(known, drawn, course.samples[-1]), key="so-far", share=0.8,
               alt="The teacher's density, and samples of the student so far")  # fmt: skip
 
 
 with stage.picture:
-    found = ui.result(
+    result = ui.result(
         "Distil", lambda: lens.distil(teacher, start, with_ladj, seed), key="distil",
         of=(name, start, with_ladj, seed), quick=False, show=so_far,
         says="The student's samples over its training, when it has learned.",
     )  # fmt: skip
-film = ui.film(len(found.steps), key="step", values=found.steps, default=found.steps[-1], label="Step",
+film = ui.film(len(result.steps), key="step", values=result.steps, default=result.steps[-1], label="Step",
                seconds=0.25)  # fmt: skip
-now = found.samples[film.at]
+now = result.samples[film.at]
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
             figures.cloud(known, drawn, now), key="cloud", share=1.0, film=film,
-            frames={"data.2.x": found.samples[..., 0], "data.2.y": found.samples[..., 1]},
+            frames={"data.2.x": result.samples[..., 0], "data.2.y": result.samples[..., 1]},
             alt="The teacher's density and samples, and samples of the student",
             data={"x1": now[:, 0], "x2": now[:, 1]},
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.course(found.steps, found.kl, lens.GOAL, film.value),
+            figures.course(result.steps, result.kl, lens.GOAL, film.value),
             key="course", share=1.0, film=film,
-            frames={f"layout.shapes.0.x{end}": found.steps for end in (0, 1)},
-            alt="KL(student ‖ teacher) over the steps", data={"step": found.steps, "KL": found.kl},
+            frames={f"layout.shapes.0.x{end}": result.steps for end in (0, 1)},
+            alt="KL(student ‖ teacher) over the steps", data={"step": result.steps, "KL": result.kl},
         )  # fmt: skip
 with stage.foot:
     film.bar(
-        captions=lens.captions(found),
+        captions=lens.captions(result),
         equations=[
             rf"\mathrm{{KL}}(p\|q)=E_z[\log p_Z(z)-\mathrm{{ladj}}(z)-\log q(f(z))]={kl:.4f}\pm{error:.4f}"
-            for kl, error in zip(found.kl, found.error, strict=True)
+            for kl, error in zip(result.kl, result.error, strict=True)
         ],
     )
 student_calls, teacher_calls = lens.LAYERS * calls_of(2)[1], distillation.network_calls(teacher)
 stage.metrics({"Calls a sample, teacher": str(teacher_calls), "Calls a sample, student": str(student_calls)})
 with stage.below:
     ui.notice(
-        f"After the last step the student is {found.kl[-1]:.3f} ± {found.error[-1]:.3f} nats from its "
-        f"teacher where it samples. Of the teacher's samples it finds {found.covered:.0%} no less likely "
+        f"After the last step the student is {result.kl[-1]:.3f} ± {result.error[-1]:.3f} nats from its "
+        f"teacher where it samples. Of the teacher's samples it finds {result.covered:.0%} no less likely "
         "than all but a hundredth of its own: 99 % if both were one distribution. The KL is taken where the "
         "student is: a student that copies a part of mass m and leaves the rest has −log m, here "
-        f"{lens.least(found.covered):.3f} from the mass covered alone. {lens.met(start)}"
+        f"{lens.least(result.covered):.3f} from the mass covered alone. {lens.met(start)}"
     )
     rows = [calls_of(d) for d in lens.SIZES]
     ui.table(

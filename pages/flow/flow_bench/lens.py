@@ -78,19 +78,19 @@ def account(model: Flow, x: Tensor) -> Account:
     return Account(z, model.log_base(z), ladj, (back - x).abs().amax(1), float(difference.abs().max()))
 
 
-def doubt(model: Flow, x: Tensor, told: Account) -> str:
+def doubt(model: Flow, x: Tensor, result: Account) -> str:
     """Reason why the two ways differ by more than `EQUAL`, in a sentence; "" where they do not."""
-    if max(told.round_trip, told.autograd) <= EQUAL:  # NaN is not equal either
+    if max(result.round_trip, result.autograd) <= EQUAL:  # NaN is not equal either
         return ""
     solved = next((part for part in model.modules() if isinstance(part, Continuous)), None)
     if solved is not None:
         return (
-            f"The way back misses by {told.round_trip:.1e}: each way is a solver's, to a tolerance of "
+            f"The way back misses by {result.round_trip:.1e}: each way is a solver's, to a tolerance of "
             f"{solved.tolerance:g} a step, and in double precision none is nearer. "
         )
-    worst = int(told.missed.argmax() if told.round_trip > EQUAL else told.log_prob.argmin())
+    worst = int(result.missed.argmax() if result.round_trip > EQUAL else result.log_prob.argmin())
     return (
-        f"At ({float(x[worst, 0]):g}, {float(x[worst, 1]):g}) log p is {float(told.log_prob[worst]):,.0f}: "
+        f"At ({float(x[worst, 0]):g}, {float(x[worst, 1]):g}) log p is {float(result.log_prob[worst]):,.0f}: "
         "so far from the data, in double precision, both ways differ by more than 0.001. "
     )
 

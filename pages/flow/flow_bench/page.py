@@ -66,22 +66,22 @@ with stage.rail:
         ui.stop(str(error))
     if wrong:
         ui.warning(wrong)
-told = account(name, x)
+results = account(name, x)
 ui.prefetch(account, *((each, x) for each in lens.SOON))
 
 
-def so_far(found: lens.Ground) -> None:
-    ui.figure(figures.warp([found.grid[-1], found.cloud[-1], x], lens.REACH), key="so-far", share=0.8,
+def so_far(outcome: lens.Ground) -> None:
+    ui.figure(figures.warp([outcome.grid[-1], outcome.cloud[-1], x], lens.REACH), key="so-far", share=0.8,
               alt="Where the cloud and the grid go, as far as they are computed")  # fmt: skip
 
 
 with stage.picture:
-    found = ui.result(
+    result = ui.result(
         "Follow", partial(ground, name), show=so_far, key="ground", of=name, quick=lens.quick(ui.load(name)),
         soon=[(each, partial(ground, each)) for each in lens.SOON],
         says="Where the grid and the cloud go, and the density, when they are computed.",
     )  # fmt: skip
-states = [found.grid, found.cloud, paths(name, told.z)]
+states = [result.grid, result.cloud, paths(name, results.z)]
 count = len(states[0])
 order = list(range(count)) if way == "generate" else list(range(count))[::-1]
 film = ui.film(
@@ -106,33 +106,34 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.button_figure(
-            figures.heat(found.log_p, x, lens.REACH), key="heat", share=0.6, whole=False,
+            figures.heat(result.log_p, x, lens.REACH), key="heat", share=0.6, whole=False,
             alt="Log-density of the flow; a click puts the point there",
             on_press=lambda a, b: {"points": f"{a:g} {b:g}"},
         )  # fmt: skip
         ui.figure(
-            basic.bars([str(i + 1) for i in range(count - 1)], told.ladj[:, 0], xlabel="layer",
+            basic.bars([str(i + 1) for i in range(count - 1)], results.ladj[:, 0], xlabel="layer",
                        ylabel="log |det J|"),
             alt="Log-determinant of each layer at the first point", key="bars", share=0.4,
-            data={"layer": layer_names, "ladj": told.ladj[:, 0]},
+            data={"layer": layer_names, "ladj": results.ladj[:, 0]},
         )  # fmt: skip
-total = told.partial[:, 0]
-stretch = float(told.ladj[:, 0].sum())
+total = results.partial[:, 0]
+stretch = float(results.ladj[:, 0].sum())
 with stage.foot:
     film.bar(
         captions=["The base." if i == 0 else f"After layer {i}, {layer_names[i - 1]}." for i in order],
         equations=[
             rf"\log p_Z(z_0) - \textstyle\sum_{{l \le {i}}} \log|\det J_l| "
-            rf"= {float(told.base[0]):.3f} - ({float(told.base[0] - total[i]):.3f}) = {float(total[i]):.3f}"
+            rf"= {float(results.base[0]):.3f} - ({float(results.base[0] - total[i]):.3f}) = "
+            rf"{float(total[i]):.3f}"
             for i in order
         ],
     )
 stage.metrics(
     {
-        f"log p({x[0, 0]:g}, {x[0, 1]:g})": f"{float(told.log_prob[0]):.4f}",
-        "Round trip": f"{told.round_trip:.1e}",
-        "ladj − autograd": f"{told.autograd:.1e}",
-        "Mass in the window": f"{found.mass:.4f}",
+        f"log p({x[0, 0]:g}, {x[0, 1]:g})": f"{float(results.log_prob[0]):.4f}",
+        "Round trip": f"{results.round_trip:.1e}",
+        "ladj − autograd": f"{results.autograd:.1e}",
+        "Mass in the window": f"{result.mass:.4f}",
     }
 )
 with stage.below:
@@ -140,10 +141,10 @@ with stage.below:
         "The bars and the base's log-density make log p: what a layer stretches (a bar above 0) it thins "
         f"out. The sum over the {count - 1} layers is {stretch:.3f}. Lines of the grid "
         "bend but never cross: every layer is a bijection. "
-        + lens.doubt(ui.load(name), x, told)
+        + lens.doubt(ui.load(name), x, results)
         + "What is missing from a mass of 1 lies outside of the window."
     )
-    ui.table({"x₁": x[:, 0], "x₂": x[:, 1], "log p": told.log_prob}, alt="Exact log p of your points")
+    ui.table({"x₁": x[:, 0], "x₂": x[:, 1], "log p": results.log_prob}, alt="Exact log p of your points")
     ui.check(
         "At the first point, do all layers together stretch the plane or compress it?",
         ["stretch", "compress"], "stretch" if stretch > 0 else "compress",
@@ -165,6 +166,6 @@ with stage.below:
         x = torch.tensor({x.tolist()[:3]}, dtype=torch.float64)
         result = model.log_prob(x).detach()
         """,
-        shows=told.log_prob[:3],
+        shows=results.log_prob[:3],
     )
     ui.source(Flow.log_prob, lens.account, flow_paths.path, references=ROOM.references)

@@ -48,25 +48,25 @@ def attributed(name: str, x, minus: int, plus: int) -> lens.Path:
 
 if view == "two digits":
     knob, label = [i / (lens.STEPS - 1) for i in range(lens.STEPS)], "t"
-    found = dict(zip((walk, "pixels"), between(name, a.x, b.x, walk), strict=True))
+    results = dict(zip((walk, "pixels"), between(name, a.x, b.x, walk), strict=True))
     ui.prefetch(between, *((name, a.x, b.x, each) for each in WALKS if each != walk))
     ui.prefetch(attributed, (name, a.x, 3, 9))
 else:
     knob, label = lens.STRENGTHS, "s"
-    found = {"z + s arrow": attributed(name, a.x, minus, plus)}
+    results = {"z + s arrow": attributed(name, a.x, minus, plus)}
     ui.prefetch(attributed, *((name, a.x, minus, each) for each in ui.near(plus, 0, 9, 1)),
              *((name, a.x, each, plus) for each in ui.near(minus, 0, 9, 1)))  # fmt: skip
 film = ui.film(len(knob), key=label, values=knob, default=0.5 if label == "t" else 0.0, label=f"{label} =",
                seconds=0.25)  # fmt: skip
-sheet = latent.stacked([path.pictures for path in found.values()])
-lines = {kind: path.log_prob for kind, path in found.items()}
-radii = {kind: path.radius for kind, path in found.items()}
+sheet = latent.stacked([path.pictures for path in results.values()])
+lines = {kind: path.log_prob for kind, path in results.items()}
+radii = {kind: path.radius for kind, path in results.items()}
 typical = latent.typical_length(model.event_dim)
 
 with stage.picture:
-    fig = tables.sheet(sheet, list(found), TOP, [f"{v:g}" for v in knob])
+    fig = tables.sheet(sheet, list(results), TOP, [f"{v:g}" for v in knob])
     ui.figure(
-        tables.frame(fig, film.at, glows.SIDE, len(found)), key="sheet", share=0.45, film=film,
+        tables.frame(fig, film.at, glows.SIDE, len(results)), key="sheet", share=0.45, film=film,
         frames=tables.moves(len(knob), glows.SIDE),
         alt="Pictures on the way, a path a row; this step is framed",
     )  # fmt: skip
@@ -88,7 +88,8 @@ with stage.foot:
         captions=[
             f"{label} = {v:g}: "
             + "; ".join(
-                f"{kind}: log p {p.log_prob[i]:.1f} nats, ‖z‖ {p.radius[i]:.2f}" for kind, p in found.items()
+                f"{kind}: log p {p.log_prob[i]:.1f} nats, ‖z‖ {p.radius[i]:.2f}"
+                for kind, p in results.items()
             )
             + f". A draw of the base has length {typical:.2f} on average."
             for i, v in enumerate(knob)
@@ -97,7 +98,7 @@ with stage.foot:
 middle = len(knob) // 2
 with stage.below:
     if view == "two digits":
-        mixed, blend = found[walk], found["pixels"]
+        mixed, blend = results[walk], results["pixels"]
         gain = float(mixed.log_prob[middle] - blend.log_prob[middle])
         ui.notice(
             f"Halfway the mix of z scores {mixed.log_prob[middle]:.1f} nats and the blend of pixels "
@@ -123,7 +124,7 @@ with stage.below:
     else:
         ui.notice(
             f"The arrow is the mean z of held-out digits {plus} less that of digits {minus}; at s = 0 stands "
-            f"your digit, with {found['z + s arrow'].log_prob[middle]:.1f} nats. Far along it the picture "
+            f"your digit, with {results['z + s arrow'].log_prob[middle]:.1f} nats. Far along it the picture "
             "leaves the digits."
         )
         program = f"y = lens.attribute(model, a, *glows.digits(), {minus}, {plus})"
@@ -139,6 +140,6 @@ with stage.below:
         {program}
         result = float(y.log_prob[{film.at}])
         """,
-        shows=float(next(iter(found.values())).log_prob[film.at]),
+        shows=float(next(iter(results.values())).log_prob[film.at]),
     )
     ui.source(Flow.encode, Flow.decode, lens.paths, lens.attribute, references=ROOM.references)

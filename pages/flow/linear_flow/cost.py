@@ -44,13 +44,13 @@ def two_solves(lower: Tensor, upper: Tensor, x: Tensor) -> Tensor:
 
 def shortest(way: Callable[[], Tensor], seconds: float) -> float:
     """Milliseconds of the shortest call."""
-    found: list[float] = []
+    results: list[float] = []
     end = time.perf_counter() + seconds
-    while len(found) < 2 or time.perf_counter() < end:
+    while len(results) < 2 or time.perf_counter() < end:
         start = time.perf_counter()
         way()
-        found.append(1000 * (time.perf_counter() - start))
-    return min(found)
+        results.append(1000 * (time.perf_counter() - start))
+    return min(results)
 
 
 def exponent(sizes: list[float], values: list[float], last: int = 3) -> float:

@@ -59,10 +59,10 @@ def matrix(text: str) -> Tensor:
     rows = typed.square(text, REACH, 2)
     if len(rows) != 2:
         raise UserError("The plane needs a matrix of two rows, such as 2 0; 1 3.")
-    found = torch.tensor(rows, dtype=torch.float64)
-    if abs(float(torch.linalg.det(found))) < 1e-6:
+    result = torch.tensor(rows, dtype=torch.float64)
+    if abs(float(torch.linalg.det(result))) < 1e-6:
         raise UserError("The determinant is 0: the plane falls onto a line, and nothing leads back.")
-    return found
+    return result
 
 
 def plane(omega: Tensor, bias: Tensor) -> Plane:
@@ -90,18 +90,18 @@ def area(corners: Tensor) -> Tensor:
     return 0.5 * (x[..., :-1] * y[..., 1:] - x[..., 1:] * y[..., :-1]).sum(-1).abs()
 
 
-def plane_captions(found: Plane) -> list[str]:
-    said = ["A unit square, the circle that holds 86 % of N(0, I), and samples of it."]
-    for name, before, after in zip(found.names, found.areas, found.areas[1:], strict=False):
+def plane_captions(result: Plane) -> list[str]:
+    texts = ["A unit square, the circle that holds 86 % of N(0, I), and samples of it."]
+    for name, before, after in zip(result.names, result.areas, result.areas[1:], strict=False):
         same = "keeps areas" if math.isclose(before, after) else f"multiplies areas by {after / before:.3f}"
-        said.append(f"{name}, {same}: the square's area is {after:.3f}.")
-    return [*said, "β moves everything: the image is N(β, ΩΩᵀ), an ellipse again."]
+        texts.append(f"{name}, {same}: the square's area is {after:.3f}.")
+    return [*texts, "β moves everything: the image is N(β, ΩΩᵀ), an ellipse again."]
 
 
-def plane_equations(found: Plane) -> list[str]:
-    (a, b), (c, d) = found.matrix.tolist()
+def plane_equations(result: Plane) -> list[str]:
+    (a, b), (c, d) = result.matrix.tolist()
     det = rf"\det\Omega = {a:g} \cdot ({d:g}) - ({b:g}) \cdot ({c:g}) = {a * d - b * c:.3f}"
-    return [rf"{det}, \quad \text{{area}} = {float(value):.3f}" for value in found.areas]
+    return [rf"{det}, \quad \text{{area}} = {float(value):.3f}" for value in result.areas]
 
 
 # --- The triangles --------------------------------------------------------------------------------
@@ -137,20 +137,20 @@ def layer(
     if sorted(order) != list(range(1, n + 1)):
         example = " ".join(map(str, range(n, 0, -1)))
         raise UserError(f"The order names each of 1 to {n} once, such as {example}.")
-    made = Scaled(n).double().requires_grad_(False)
+    result = Scaled(n).double().requires_grad_(False)
     number = torch.tensor(scale, dtype=torch.float64)
-    made.log_scale.copy_(number.abs().log())
-    made.sign.copy_(number.sign())
-    made.lower.copy_(torch.tensor(below))
-    made.upper.copy_(torch.tensor(above))
-    made.order.copy_(torch.tensor(order) - 1)
-    made.diagonal = torch.tensor(diagonal, dtype=torch.float64)
-    return made
+    result.log_scale.copy_(number.abs().log())
+    result.sign.copy_(number.sign())
+    result.lower.copy_(torch.tensor(below))
+    result.upper.copy_(torch.tensor(above))
+    result.order.copy_(torch.tensor(order) - 1)
+    result.diagonal = torch.tensor(diagonal, dtype=torch.float64)
+    return result
 
 
-def permutation(made: LU) -> Tensor:
+def permutation(result: LU) -> Tensor:
     """P, (D, D)."""
-    return torch.eye(len(made.order), dtype=torch.float64)[made.order]
+    return torch.eye(len(result.order), dtype=torch.float64)[result.order]
 
 
 @dataclass(frozen=True)
@@ -170,18 +170,18 @@ class Solve:
         return float((self.vectors[-1, 3] - h).abs().max())
 
 
-def solve(made: Scaled, h: Tensor) -> Solve:
+def solve(results: Scaled, h: Tensor) -> Solve:
     """x = Ω h, and the way back: undo P, then L y = Pᵀx from above, then (U + D) h = y from below."""
-    lower, upper = made.factors()
-    x = made.matrix() @ h
+    lower, upper = results.factors()
+    x = results.matrix() @ h
     n = len(h)
     known = x.new_full((4, n), math.nan)
     known[0] = x
-    frames, said = [known.clone()], ["x = Ω h is given; h is looked for."]
+    frames, text = [known.clone()], ["x = Ω h is given; h is looked for."]
     equations = [rf"x = \Omega h = ({', '.join(f'{v:.3f}' for v in x.tolist())})"]
-    known[1] = torch.empty_like(x).index_copy(-1, made.order, x)
+    known[1] = torch.empty_like(x).index_copy(-1, results.order, x)
     frames.append(known.clone())
-    said.append("P is undone: the numbers go back to their rows.")
+    text.append("P is undone: the numbers go back to their rows.")
     equations.append(rf"P^\top x = ({', '.join(f'{v:.3f}' for v in known[1].tolist())})")
     for at, (triangle, rows, name, right) in enumerate(
         ((lower, range(n), "y", 1), (upper, range(n - 1, -1, -1), "h", 2)), start=2
@@ -192,9 +192,9 @@ def solve(made: Scaled, h: Tensor) -> Solve:
             known[at, i] = value / triangle[i, i]
             frames.append(known.clone())
             letter = "L" if name == "y" else "U + D"
-            said.append(f"Row {i + 1} of {letter} has one unknown left: {name}{i + 1}.")
+            text.append(f"Row {i + 1} of {letter} has one unknown left: {name}{i + 1}.")
             products = [(float(triangle[i, j]), float(known[at, j])) for j in others]
             less = "".join(rf" - ({a:g}) \cdot ({b:.3f})" for a, b in products)
-            top, bottom, found = float(known[right, i]), float(triangle[i, i]), float(known[at, i])
-            equations.append(rf"{name}_{{{i + 1}}} = \frac{{{top:.3f}{less}}}{{{bottom:g}}} = {found:.3f}")
-    return Solve(torch.stack(frames), said, equations)
+            top, bottom, result = float(known[right, i]), float(triangle[i, i]), float(known[at, i])
+            equations.append(rf"{name}_{{{i + 1}}} = \frac{{{top:.3f}{less}}}{{{bottom:g}}} = {result:.3f}")
+    return Solve(torch.stack(frames), text, equations)

@@ -34,9 +34,9 @@ stage.scenes(
 
 def numbers(label: str, default: str, key: str) -> list[float]:
     """Typed numbers; what is none is named."""
-    values, said = typed.named(ui.text(label, default, key=key, max_chars=80), 6, -lens.REACH, lens.REACH)
-    if said:
-        ui.warning(said)
+    values, text = typed.named(ui.text(label, default, key=key, max_chars=80), 6, -lens.REACH, lens.REACH)
+    if text:
+        ui.warning(text)
     return values
 
 
@@ -50,25 +50,25 @@ def plane() -> None:
         bias = numbers("β", "0 0", "bias")
         if len(bias) != 2:
             ui.stop("β needs two numbers, such as 1 −1.")
-    found = lens.plane(omega, lens.column(bias))
+    result = lens.plane(omega, lens.column(bias))
     labels = ["at first", "S", "D", "L", "P", "β"]
     film = ui.film(len(labels), key="step", default=4, seconds=1.0)
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = figures.plane(found.square, found.circle, found.cloud, film.at)
+            fig, moves = figures.plane(result.square, result.circle, result.cloud, film.at)
             ui.figure(fig, alt="Unit square, circle and samples under the factors of the matrix so far",
                       key="plane", share=1.0, film=film, frames=moves)  # fmt: skip
         with right:
-            fig, moves = figures.areas(found.areas, labels, film.at)
+            fig, moves = figures.areas(result.areas, labels, film.at)
             ui.figure(fig, alt="The area of the square after each factor", key="areas", share=1.0, film=film,
-                      frames=moves, data={"factor": labels, "area": found.areas})  # fmt: skip
+                      frames=moves, data={"factor": labels, "area": result.areas})  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.plane_captions(found), equations=lens.plane_equations(found))
-    det = found.det
-    stage.metrics({"det Ω": f"{det:.6f}", "Area of the image": f"{float(found.areas[-1]):.6f}",
+        film.bar(captions=lens.plane_captions(result), equations=lens.plane_equations(result))
+    det = result.det
+    stage.metrics({"det Ω": f"{det:.6f}", "Area of the image": f"{float(result.areas[-1]):.6f}",
                    "log |det Ω|": f"{math.log(abs(det)):.6f}",
-                   "Π |D|": f"{float(found.factors[1].diagonal().prod().abs()):.6f}"})  # fmt: skip
+                   "Π |D|": f"{float(result.factors[1].diagonal().prod().abs()):.6f}"})  # fmt: skip
     with stage.below:
         ui.notice(
             "Any invertible matrix is P L D S: a shear, a scaling, another shear and a permutation. Shears "
@@ -106,17 +106,17 @@ def triangles() -> None:
         diagonal = numbers("Diagonal of L", " ".join("1" for _ in scale), "diagonal")
         h = numbers("h", " ".join(str(i + 1) for i in range(len(scale))), "h")
         try:
-            made = lens.layer(scale, below, above, [int(v) for v in order], diagonal)
+            layer = lens.layer(scale, below, above, [int(v) for v in order], diagonal)
         except UserError as error:
             ui.stop(str(error))
         if len(h) != len(scale):
             ui.stop(f"h needs {len(scale)} numbers, one for each row.")
-    run = lens.solve(made, lens.column(h))
-    lower, upper = made.factors()
+    run = lens.solve(layer, lens.column(h))
+    lower, upper = layer.factors()
     film = ui.film(len(run.captions), key="step", seconds=1.0)
     with stage.picture:
-        permutation = lens.permutation(made)
-        ui.figure(figures.factors({"Ω =": made.matrix(), "P": permutation, "L": lower, "U + D": upper}),
+        permutation = lens.permutation(layer)
+        ui.figure(figures.factors({"Ω =": layer.matrix(), "P": permutation, "L": lower, "U + D": upper}),
                   alt="The matrix and its three factors", key="factors", share=0.45)  # fmt: skip
         fig, moves = figures.vectors(
             run.vectors, ["x = Ω h", "Pᵀ x", "y: L y = Pᵀ x", "h: (U + D) h = y"], film.at
@@ -125,7 +125,7 @@ def triangles() -> None:
                   film=film, frames=moves)  # fmt: skip
     with stage.foot:
         film.bar(captions=run.captions, equations=run.equations)
-    true, read = float(made.matrix().slogdet().logabsdet), float(made.log_det())
+    true, read = float(layer.matrix().slogdet().logabsdet), float(layer.log_det())
     stage.metrics({"Σ log |D|": f"{read:.6f}", "log |det Ω|": f"{true:.6f}",
                    "h found, error": f"{run.error(lens.column(h)):.0e}"})  # fmt: skip
     with stage.below:
@@ -151,9 +151,9 @@ def triangles() -> None:
             f"""
             from pages.flow.linear_flow import lens
 
-            made = lens.layer({scale}, {below}, {above}, {[int(v) for v in order]}, {diagonal})
-            x = made.generate(lens.column({h}))[0]
-            result = [*made.solve(x).tolist(), float(made.log_det())]
+            layer = lens.layer({scale}, {below}, {above}, {[int(v) for v in order]}, {diagonal})
+            x = layer.generate(lens.column({h}))[0]
+            result = [*layer.solve(x).tolist(), float(layer.log_det())]
             """,
             shows=[*run.vectors[-1, 3].tolist(), read],
         )

@@ -100,15 +100,15 @@ def grid() -> Tensor:
 def captions(frames: Any, knobs: Any, recipe: FlowRecipe) -> list[str]:
     """Caption of each frame."""
     entropy = recipe.distribution.entropy
-    said = []
+    texts = []
     for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
         nll, after = float(frame["nll"]), f"After {number * recipe.stride} steps"
         if not math.isfinite(nll):
-            said.append(f"{after} the training has run away: turn the rate down.")
+            texts.append(f"{after} the training has run away: turn the rate down.")
             continue
         above = "" if entropy is None else f", {nll - entropy:.3f} above the entropy"
-        said.append(
+        texts.append(
             f"{after}: −log p of new points {nll:.3f} nats{above}. Rate {turned['rate']:g}; "
             f"mass in the window {float(frame['mass']):.3f}."
         )
-    return said
+    return texts

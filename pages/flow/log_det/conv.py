@@ -68,29 +68,29 @@ def way_back(kernels: Tensor, side: int, seed: int) -> Tensor:
         return F.conv2d(h, kernels[:, None], padding=1, groups=2)
 
     h = z = x + moved(x)
-    found = [h]
+    results = [h]
     for _ in range(STEPS):
         h = z - moved(h)
-        found.append(h)
-    return (torch.stack(found) - x).flatten(-2).norm(dim=-1)[:, 0].T / x[0, 0].norm()
+        results.append(h)
+    return (torch.stack(results) - x).flatten(-2).norm(dim=-1)[:, 0].T / x[0, 0].norm()
 
 
-def captions(found: Norms) -> list[str]:
+def captions(norms: Norms) -> list[str]:
     """A sentence for every side."""
-    said = []
-    for side, (by_flat, by_map), errors in zip(SIDES, found.scaled.tolist(), found.errors, strict=True):
+    texts = []
+    for side, (by_flat, by_map), errors in zip(SIDES, norms.scaled.tolist(), norms.errors, strict=True):
         before, after = float(errors[0, 0]), float(errors[0, -1])
         fate = "grows" if after > before else "shrinks"
-        said.append(
+        texts.append(
             f"Pictures of {side}×{side}: scaled by its own norm, the kernel is a map of norm {by_flat:.3f}, "
             f"and the error {fate} from {before:.2g} to {after:.2g}; by the map's norm it is {by_map:.3f}."
         )
-    return said
+    return texts
 
 
-def equations(found: Norms, c: float) -> list[str]:
+def equations(norms: Norms, c: float) -> list[str]:
     return [
-        rf"\|K\ast\| = {whole:.4f}\ \ (\|\mathrm{{vec}}\,K\| = {found.flat:.4f}),\quad "
+        rf"\|K\ast\| = {whole:.4f}\ \ (\|\mathrm{{vec}}\,K\| = {norms.flat:.4f}),\quad "
         rf"K \leftarrow \min\!\left(1, \tfrac{{{c:g}}}{{{whole:.4f}}}\right) K"
-        for whole in found.whole.tolist()
+        for whole in norms.whole.tolist()
     ]

@@ -30,9 +30,9 @@ def sums(exact: float, right: Any, without: Any, powers: Any) -> dict[str, Any]:
     now = {"x": per_frame(n[:, None]), "y": per_frame(r[:, None]), "mode": "markers", "name": "now"}
     dot = {"size": 17, "color": theme.OUTPUT}
     data.append(now | {"showlegend": False, "hoverinfo": "skip", "marker": dot})
-    seen = [exact, *r.tolist(), *other.clip(exact - 2, exact + 2).tolist()]
-    room = 0.15 * (max(seen) - min(seen)) + 0.01  # powers of the trace may leave it
-    axis = {"range": [min(seen) - room, max(seen) + room]}
+    results = [exact, *r.tolist(), *other.clip(exact - 2, exact + 2).tolist()]
+    room = 0.15 * (max(results) - min(results)) + 0.01  # powers of the trace may leave it
+    axis = {"range": [min(results) - room, max(results) + room]}
     across = {"title": "terms n", "nticks": 8}
     return {"data": data, "layout": {"xaxis": across, "yaxis": axis, "meta": theme.NAMED_ENDS}}
 

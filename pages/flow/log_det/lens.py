@@ -108,11 +108,11 @@ def probed(J: Tensor, noise: str, seed: int) -> Spread:
     return Spread([f"{n} probe{'s' * (n > 1)}" for n in PROBES], torch.stack(means), torch.stack(sds))
 
 
-def with_roulette(found: Spread, J: Tensor, p: float) -> Spread:
+def with_roulette(result: Spread, J: Tensor, p: float) -> Spread:
     """The same and the roulette, which stops with probability p."""
     moments = [torch.full((1, TERMS), value, dtype=J.dtype) for value in roulette_moments(J, p)]
-    means, sds = (torch.cat(rows) for rows in zip((found.means, found.sds), moments, strict=True))
-    return Spread([*found.names, "roulette"], means, sds)
+    means, sds = (torch.cat(rows) for rows in zip((result.means, result.sds), moments, strict=True))
+    return Spread([*result.names, "roulette"], means, sds)
 
 
 def roulette_values(J: Tensor, p: float, most: int) -> Tensor:
@@ -179,8 +179,8 @@ def applied(M: Tensor, rule: str, c: float) -> Rule:
     test = torch.tensor([0.6, -0.4], dtype=M.dtype)
     image = residual(W, test)
     try:
-        found, steps = fixed_point(lambda h: image - (residual(W, h) - h), image, 1e-12)
-        reached: int | None = steps if float((found - test).abs().max()) < 1e-6 else None
+        result, steps = fixed_point(lambda h: image - (residual(W, h) - h), image, 1e-12)
+        reached: int | None = steps if float((result - test).abs().max()) < 1e-6 else None
     except NotConverged:
         reached = None
     sizes = torch.linalg.svdvals(W), torch.linalg.eigvals(W).abs()
@@ -209,8 +209,8 @@ def zeros(M: Tensor, iterations: int = 60) -> Tensor:
 def along(M: Tensor, W: Tensor, cells: int = 301) -> tuple[Tensor, Tensor, Tensor]:
     """h + f(h) with weight W on the line through 0 that leads to the farthest other zero of the unscaled map:
     t, both components (2, cells), and the line's end (2,)."""
-    found = zeros(M)
-    far = found[found.norm(dim=1).argmax()]
+    result = zeros(M)
+    far = result[result.norm(dim=1).argmax()]
     if float(far.norm()) < 1e-6:
         far = 3 * torch.linalg.svd(M).Vh[0]
     t = torch.linspace(-1.5, 1.5, cells, dtype=M.dtype)
@@ -220,24 +220,24 @@ def along(M: Tensor, W: Tensor, cells: int = 301) -> tuple[Tensor, Tensor, Tenso
 # --- What is said of it ---------------------------------------------------------------------------
 
 
-def caption(found: Sums, estimates: Spread, n: int) -> str:
+def caption(result: Sums, estimates: Spread, n: int) -> str:
     """Bias and noise with n terms."""
-    bias = float(found.right[n - 1]) - found.exact
-    bound = float(found.bound[n - 1])
+    bias = float(result.right[n - 1]) - result.exact
+    bound = float(result.bound[n - 1])
     most = f", at most {bound:.4f}" if math.isfinite(bound) else ", with no bound as ‖J‖ is not below 1"
     noise = float(estimates.sds[0, n - 1])
     terms = f"{n} term{'s' * (n > 1)}"
     return f"{terms}: the truncation is off by {bias:+.4f}{most}; one probe scatters by {noise:.3f}."
 
 
-def equation(found: Sums, n: int) -> str:
+def equation(result: Sums, n: int) -> str:
     """The partial sum with its numbers, LaTeX; the middle of a long one is left out."""
-    parts = found.right.diff(prepend=found.right.new_zeros(1))[:n].tolist()
-    said = [f"{v:+.4f}" for v in parts]
+    parts = result.right.diff(prepend=result.right.new_zeros(1))[:n].tolist()
+    texts = [f"{v:+.4f}" for v in parts]
     if n > 5:
-        said = [*said[:3], r"\cdots", said[-1]]
-    total = rf"{float(found.right[n - 1]):.6f}\quad(\text{{exact }} {found.exact:.6f})"
-    return rf"{' '.join(said).removeprefix('+')} = {total}"
+        texts = [*texts[:3], r"\cdots", texts[-1]]
+    total = rf"{float(result.right[n - 1]):.6f}\quad(\text{{exact }} {result.exact:.6f})"
+    return rf"{' '.join(texts).removeprefix('+')} = {total}"
 
 
 def on_line(zeros: Tensor, end: Tensor) -> Tensor:

@@ -13,29 +13,29 @@ with stage.rail:
 
 
 def estimates() -> None:
-    found, spread = ui.compute(lens.sums, now), ui.compute(lens.probed, now)
+    result, spread = ui.compute(lens.sums, now), ui.compute(lens.probed, now)
     spread = lens.with_roulette(spread, lens.jacobian(now.J), now.p)
     film, counts = ui.film_of(now, lens.TERMS), range(1, lens.TERMS + 1)
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.sums(found.exact, found.right, found.without, found.powers),
+                figures.sums(result.exact, result.right, result.without, result.powers),
                 alt="Partial sums of the series, and of two misreadings of it, against the exact value",
                 key="sums", share=1.0, film=film,
             )  # fmt: skip
         with right:
-            ui.figure(figures.estimates(found.exact, spread.names, spread.means, spread.sds),
+            ui.figure(figures.estimates(result.exact, spread.names, spread.means, spread.sds),
                       alt="Random estimates with n terms: mean and standard deviation", key="estimates",
                       share=1.0, film=film)  # fmt: skip
     with stage.foot:
-        film.bar(captions=[lens.caption(found, spread, n) for n in counts],
-                 equations=[lens.equation(found, n) for n in counts])  # fmt: skip
+        film.bar(captions=[lens.caption(result, spread, n) for n in counts],
+                 equations=[lens.equation(result, n) for n in counts])  # fmt: skip
     stage.metrics(
         {
-            "log det(I + J)": f"{found.exact:.6f}",
-            "‖J‖₂": f"{found.norm:.4f}",
-            "Largest |eigenvalue|": f"{found.radius:.4f}",
+            "log det(I + J)": f"{result.exact:.6f}",
+            "‖J‖₂": f"{result.norm:.4f}",
+            "Largest |eigenvalue|": f"{result.radius:.4f}",
             "Roulette sd": f"{float(spread.sds[-1, 0]):.4f}",
         }
     )
@@ -44,13 +44,14 @@ def estimates() -> None:
             "Few terms are biased whatever the number of probes; many probes only narrow the scatter, as one "
             "over the root of their number. The roulette draws how many terms to take and weighs each by "
             "one over the chance to be reached: no bias, more scatter. Its variance is finite if the square "
-            f"of the largest eigenvalue, {found.radius**2:.3f}, is below {1 - now.p:.2f}. [UDL] 16.22 prints "
+            f"of the largest eigenvalue, {result.radius**2:.3f}, is below {1 - now.p:.2f}. [UDL] 16.22 "
+            f"prints "
             "the series without 1/k, and its trace[·]ᵏ can be read as a power of the trace."
         )
         finite = float(spread.sds[-1, 0]) < float("inf")
         ui.check(
             "Does the roulette's variance exist here?", ["yes", "no"], "yes" if finite else "no",
-            f"{found.radius:.3f}² = {found.radius**2:.3f} against 1 − p = {1 - now.p:.2f}.",
+            f"{result.radius:.3f}² = {result.radius**2:.3f} against 1 − p = {1 - now.p:.2f}.",
             wrong={"yes": "A right mean is no finite variance: terms must fall faster than √(1 − p) a step.",
                    "no": "Weights grow as terms get rarer, but here the terms fall faster than those grow."},
             veils=("picture", "equation"),
@@ -65,48 +66,49 @@ def estimates() -> None:
             result = [series(lambda v: v @ J.T, eye, n).sum() for n in (1, 3, 5)]
             result.append(torch.linalg.slogdet(eye + J).logabsdet)
             """,
-            shows=[*(float(found.right[n - 1]) for n in (1, 3, 5)), found.exact],
+            shows=[*(float(result.right[n - 1]) for n in (1, 3, 5)), result.exact],
         )
         ui.source(iresnet.series, iresnet.roulette, tangent.probes, references=ROOM.references)
 
 
 def invertible() -> None:
     M = lens.plane_map(now.M)
-    found = ui.compute(lens.applied, now)
-    t, components, end = lens.along(M, found.scaled)
+    result = ui.compute(lens.applied, now)
+    t, components, end = lens.along(M, result.scaled)
     with stage.picture:
         left, right = ui.columns(2)
         with left:
-            ui.figure(figures.line(t, components, lens.on_line(found.zeros, end)), key="line", share=1.0,
+            ui.figure(figures.line(t, components, lens.on_line(result.zeros, end)), key="line", share=1.0,
                       alt="Both numbers of h + f(h) along a line through 0",
                       data={"t": t, "first": components[0], "second": components[1]})  # fmt: skip
         with right:
-            ui.figure(figures.values(lens.singular(M), found.singular, found.eigen), key="values", share=1.0,
+            ui.figure(figures.values(lens.singular(M), result.singular, result.eigen), key="values",
+            share=1.0,
                       alt="Singular values before and after the rule, and moduli of eigenvalues")  # fmt: skip
     stage.metrics(
         {
-            "Largest singular value": f"{float(found.singular.max()):.4f}",
-            "Largest |eigenvalue|": f"{float(found.eigen.max()):.4f}",
-            "Points that go to 0": str(len(found.zeros)),
-            "Inverse of a test point": "not found" if found.steps is None else f"{found.steps} steps",
+            "Largest singular value": f"{float(result.singular.max()):.4f}",
+            "Largest |eigenvalue|": f"{float(result.eigen.max()):.4f}",
+            "Points that go to 0": str(len(result.zeros)),
+            "Inverse of a test point": "not found" if result.steps is None else f"{result.steps} steps",
         }
     )
     stage.equation(
         rf"f(h) = -M^\top \tanh(M h),\qquad \mathrm{{Lip}} f \le \sigma_{{\max}}(M)^2 = "
-        rf"{float(found.singular.max()) ** 2:.4f}",
+        rf"{float(result.singular.max()) ** 2:.4f}",
         f"The line leads from 0 to ({float(end[0]):.3f}, {float(end[1]):.3f}) at t = 1.",
     )
     with stage.below:
         ui.notice(
             "Eigenvalues say what many applications of a matrix do in the end; how far one application can "
             "move two points apart is said by the largest singular value. [UDL] 16.3.7 bounds the former. "
-            f"With this rule {len(found.zeros)} point{'s' * (len(found.zeros) != 1)} found go to 0: "
-            + ("so h + f(h) cannot be inverted." if len(found.zeros) > 1 else "no two were found.")
+            f"With this rule {len(result.zeros)} point{'s' * (len(result.zeros) != 1)} found go to 0: "
+            + ("so h + f(h) cannot be inverted." if len(result.zeros) > 1 else "no two were found.")
         )
         ui.check(
             "Is h + f(h) sure to be invertible with these weights?", ["yes", "no"],
-            "yes" if float(found.singular.max()) < 1 else "no",
-            f"The largest singular value is {float(found.singular.max()):.4f}.",
+            "yes" if float(result.singular.max()) < 1 else "no",
+            f"The largest singular value is {float(result.singular.max()):.4f}.",
             wrong={
                 "yes": "Small entries are not enough: one singular value of 1 or more may fold the plane.",
                 "no": "All singular values lie below 1: f is a contraction, so each value comes once.",
@@ -117,23 +119,23 @@ def invertible() -> None:
 
 
 def convolution() -> None:
-    found = ui.compute(conv.looked, now)
+    result = ui.compute(conv.looked, now)
     film = ui.film_of(now, len(conv.SIDES))
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.norms(conv.SIDES, found.scaled), key="norms", share=1.0, film=film,
+                figures.norms(conv.SIDES, result.scaled), key="norms", share=1.0, film=film,
                 alt="Norm of the scaled convolution as a map of pictures, by their side, under both rules",
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.way_back(found.errors, conv.LEAST, conv.MOST), key="back", share=1.0, film=film,
+                figures.way_back(result.errors, conv.LEAST, conv.MOST), key="back", share=1.0, film=film,
                 alt="Error of the way back, step by step, under both rules",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=conv.captions(found), equations=conv.equations(found, now.c))
-    by_flat = float(found.scaled[film.at, 0])
+        film.bar(captions=conv.captions(result), equations=conv.equations(result, now.c))
+    by_flat = float(result.scaled[film.at, 0])
     with stage.below:
         ui.notice(
             "A padded convolution adds up to nine shifted pictures, and its norm grows with their size up to "
@@ -156,7 +158,7 @@ def convolution() -> None:
             kernel = torch.tensor({conv.kernel(now.K).tolist()}, dtype=torch.float64)
             result = [float(conv_norm(kernel[None, None], (side, side))) for side in (2, 8, 16)]
             """,
-            shows=[float(found.whole[conv.SIDES.index(side)]) for side in (2, 8, 16)],
+            shows=[float(result.whole[conv.SIDES.index(side)]) for side in (2, 8, 16)],
         )
         ui.source(tangent.conv_norm, conv_residual.ConvResidual, conv.looked, references=ROOM.references)
 

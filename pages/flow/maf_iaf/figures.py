@@ -60,12 +60,12 @@ def reading(
         fig.add_trace(
             go.Scatter(x=xs, y=ys, mode="lines", hoverinfo="skip", line={"color": color, "width": width})
         )
-    for height, said, color in (
+    for height, text, color in (
         (LOW, texts(x, D), theme.SKY),
         (HIGH, texts(outputs, known), theme.ORANGE),
     ):
         fig.add_trace(
-            go.Scatter(x=where, y=[height] * D, mode="markers+text", text=said, hoverinfo="skip",
+            go.Scatter(x=where, y=[height] * D, mode="markers+text", text=text, hoverinfo="skip",
                        textfont={"size": 17 if D <= 5 else 13, "color": theme.BLACK},
                        marker={"size": size, "color": color, "line": {"width": 0}})
         )  # fmt: skip

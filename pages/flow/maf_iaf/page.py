@@ -30,9 +30,9 @@ def reading() -> None:
         way = ui.choice("Direction", ["sample", "score"], key="way")
         sampling = way == "sample"
         typed = ui.text("Numbers to start from", "0.5 -1 1.5 -0.3 0.8", key="values", max_chars=100)
-        values, said = named(typed, lens.LARGEST, -5, 5)
-        if said:
-            ui.warning(said)
+        values, text = named(typed, lens.LARGEST, -5, 5)
+        if text:
+            ui.warning(text)
         if len(values) < 2:
             ui.stop("Type at least two numbers, such as 0.5 −1.")
         seed = ui.number("Seed of the network", 0, 999, 0, key="seed")

@@ -154,27 +154,27 @@ def with_rise(rises: list[float], bin: int, rise: float) -> str:
 
 def captions(chosen: Map, h: Tensor, x: Tensor, slope: Tensor, back: Tensor | None) -> list[str]:
     k, t, _ = chosen.place(h)
-    said = []
+    texts = []
     for i in range(len(h)):
         how = "∞" if math.isinf(float(slope[i])) else f"{float(slope[i]):.3f}"
         way = "no inverse: the map folds" if back is None else f"f⁻¹ of it is {float(back[i]):.3f}"
         folds = " Forbidden: the slope is negative." if float(slope[i]) < -1e-9 else ""
-        said.append(
+        texts.append(
             f"h = {float(h[i]):.2f} lies {float(t[i]):.0%} into bin {int(k[i]) + 1}; the slope is {how}; "
             f"{way}.{folds}"
         )
-    return said
+    return texts
 
 
 def equations(chosen: Map, h: Tensor, x: Tensor) -> list[str]:
     k, t, rise = chosen.place(h)
     before = edges(chosen.phi.sqrt() if chosen.kind == "√ bins" else chosen.phi)[k]
-    said = []
+    texts = []
     lists = (v.tolist() for v in (h, k, t, rise, before, x))
     for place, bin, share, phi, start, value in zip(*lists, strict=True):
         part = {
             "linear": rf"{share:.2f} \cdot {phi:.3f}",
             "√ bins": rf"\sqrt{{{share:.2f} \cdot {phi:.3f}}}",
         }.get(chosen.kind, rf"{phi:.3f} \cdot {(value - start) / phi:.3f}")
-        said.append(rf"c = {bin + 1}, \quad f({place:.2f}) = {start:.3f} + {part} = {value:.3f}")
-    return said
+        texts.append(rf"c = {bin + 1}, \quad f({place:.2f}) = {start:.3f} + {part} = {value:.3f}")
+    return texts

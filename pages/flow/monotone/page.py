@@ -40,12 +40,12 @@ with stage.rail:
     )
     ui.caption("Or click in the bars: the others make room.")
     try:
-        rises, said = typed.distribution(text, lens.MOST)
+        rises, texts = typed.distribution(text, lens.MOST)
     except UserError as error:
         ui.stop(str(error))
     rises, flat = lens.steep(rises)
-    if said or flat:
-        ui.warning(f"{said} {flat}".strip())
+    if texts or flat:
+        ui.warning(f"{texts} {flat}".strip())
     if len(rises) < 2:
         ui.stop("Give at least two bars above 0.")
     K = len(rises)
@@ -54,9 +54,9 @@ with stage.rail:
     if kind in ("cubic", "rational quadratic"):
         own = ui.text("Knot slopes d", "", key="d", max_chars=100,
                       help=f"{K + 1} numbers; if empty, means of the neighbouring bins' slopes.")  # fmt: skip
-        slopes, said = typed.named(own, K + 1, 0.01, 12.0)
-        if own.strip() and (said or len(slopes) != K + 1):
-            ui.warning(said or f"{K + 1} knots need {K + 1} slopes, not {len(slopes)}.")
+        slopes, texts = typed.named(own, K + 1, 0.01, 12.0)
+        if own.strip() and (texts or len(slopes) != K + 1):
+            ui.warning(texts or f"{K + 1} knots need {K + 1} slopes, not {len(slopes)}.")
             slopes = slopes if len(slopes) == K + 1 else []
         if not slopes:
             factor = ui.slider("Knot slopes, times the mean", 0.1, 4.0, 1.0, key="times", step=0.1)

@@ -111,12 +111,12 @@ def preimages(run: Bend, at: float = 0.0) -> int:
 
 def captions(run: Bend) -> list[str]:
     """A sentence for every share."""
-    said = []
+    texts = []
     for i in range(SHARES):
         slope = float(run.slopes[i])
         state = "the plane is folded: several points go to the same place" if slope < 0 else "one to one"
-        said.append(f"{5 * i} % of the push: least slope {slope:.3f}, {state}.")
-    return said
+        texts.append(f"{5 * i} % of the push: least slope {slope:.3f}, {state}.")
+    return texts
 
 
 def equations(run: Bend, point: tuple[float, float]) -> list[str]:
@@ -175,5 +175,5 @@ def density(target: str, reach: float = 4.0, cells: int = 100) -> Tensor:
 
 def answer(layer: Planar | Radial, point: tuple[float, float]) -> list[float]:
     """Image of a point, and log |det J| there."""
-    x, found = layer.generate(torch.tensor(point, dtype=torch.float64))
-    return [*x.tolist(), float(found)]
+    x, result = layer.generate(torch.tensor(point, dtype=torch.float64))
+    return [*x.tolist(), float(result)]

@@ -41,10 +41,10 @@ def addition(kind: str, strength: float, seed: int) -> nn.Module:
     def make() -> nn.Module:
         return nn.Sequential(nn.Linear(1, 16), nn.Tanh(), nn.Linear(16, 1))
 
-    made = seeded(make, seed).double().requires_grad_(False)
-    made[0].weight *= 3  # type: ignore[index, operator]
-    made[2].weight *= 2 * strength  # type: ignore[index, operator]
-    return made
+    result = seeded(make, seed).double().requires_grad_(False)
+    result[0].weight *= 3  # type: ignore[index, operator]
+    result[2].weight *= 2 * strength  # type: ignore[index, operator]
+    return result
 
 
 def block(kinds: tuple[str, str], strength: float) -> ReversibleBlock:
@@ -105,11 +105,11 @@ def areas(steps: list[tuple[nn.Module, int, int]], centre: Tensor) -> Tensor:
     dots = 400
     while True:
         path = outline(centre, dots=dots)
-        found = [(area(path), area(path[::2]))]
+        results = [(area(path), area(path[::2]))]
         for f, which, sign in steps:
             path = added(path, f, which, sign)
-            found.append((area(path), area(path[::2])))
-        whole, half = torch.tensor(found, dtype=torch.float64).T
+            results.append((area(path), area(path[::2])))
+        whole, half = torch.tensor(results, dtype=torch.float64).T
         missed = (whole - half) / 3
         if float(missed.abs().max()) < MISSED or 4 * dots > FINEST:
             return whole + missed
@@ -118,25 +118,25 @@ def areas(steps: list[tuple[nn.Module, int, int]], centre: Tensor) -> Tensor:
 
 def travel(kinds: tuple[str, str], strength: float, blocks: int, point: tuple[float, float]) -> Round:
     """Every addition forward, then every subtraction back: 4 · blocks + 1 frames."""
-    made = block(kinds, strength)
+    result = block(kinds, strength)
     h = torch.tensor(point, dtype=torch.float64)
     sets = [grid().reshape(-1, 2), outline(h), h[None]]
     order = [(0, 1), (1, 1)] * blocks + [(1, -1), (0, -1)] * blocks
-    seen: list[list[Tensor]] = [[s] for s in sets]
+    results: list[list[Tensor]] = [[s] for s in sets]
     jacobian, jacobians = torch.eye(2, dtype=torch.float64), [torch.eye(2, dtype=torch.float64)]
     captions, equations = ["The plane as it comes."], [rf"h = ({point[0]:.3f},\ {point[1]:.3f})"]
     for number, (which, sign) in enumerate(order):
-        f = (made.f1, made.f2)[which]
-        here = seen[2][-1][0]
+        f = (result.f1, result.f2)[which]
+        here = results[2][-1][0]
         slope = torch.autograd.functional.jacobian(f, here[1 - which : 2 - which])[0, 0]  # type: ignore[arg-type]
         shear = torch.eye(2, dtype=torch.float64)
         shear[which, 1 - which] = sign * slope
         jacobian = shear @ jacobian
         jacobians.append(jacobian)
-        for states in seen:
+        for states in results:
             states.append(added(states[-1], f, which, sign))
         a, b = which + 1, 2 - which
-        amount, new = float(f(here[1 - which, None])), float(seen[2][-1][0, which])
+        amount, new = float(f(here[1 - which, None])), float(results[2][-1][0, which])
         word, mark = ("add", "+") if sign > 0 else ("subtract", "-")
         captions.append(
             f"Block {1 + number % (2 * blocks) // 2 if sign > 0 else blocks - (number - 2 * blocks) // 2}: "
@@ -146,8 +146,8 @@ def travel(kinds: tuple[str, str], strength: float, blocks: int, point: tuple[fl
             rf"h_{a} {mark} f_{a}(h_{b}) = {float(here[which]):.3f} {mark} ({amount:.3f}) = {new:.3f},"
             rf"\qquad \det J = {float(torch.linalg.det(jacobian)):.6f}"
         )
-    paths = [torch.stack(states) for states in seen]
-    sizes = areas([((made.f1, made.f2)[which], which, sign) for which, sign in order], h)
+    paths = [torch.stack(states) for states in results]
+    sizes = areas([((result.f1, result.f2)[which], which, sign) for which, sign in order], h)
     return Round(paths[0], paths[1], paths[2][:, 0], torch.stack(jacobians), sizes, captions, equations)
 
 
@@ -163,14 +163,14 @@ def network_jacobian(features: int, seed: int = 0) -> Tensor:
     """Jacobian of one block with random networks at a random point, (D, D)."""
 
     def initialise() -> tuple[ReversibleBlock, Tensor]:
-        made = ReversibleBlock.of_vectors(features, HIDDEN).double()
-        for parameter in made.parameters():
+        result = ReversibleBlock.of_vectors(features, HIDDEN).double()
+        for parameter in result.parameters():
             parameter.data.normal_(0, 0.3)
-        return made, torch.randn(features, dtype=torch.float64)
+        return result, torch.randn(features, dtype=torch.float64)
 
-    made, h = seeded(initialise, seed)
+    result, h = seeded(initialise, seed)
     with torch.enable_grad():
-        return torch.autograd.functional.jacobian(lambda z: made.generate(z)[0], h)
+        return torch.autograd.functional.jacobian(lambda z: result.generate(z)[0], h)
 
 
 # --- Memory ---------------------------------------------------------------------------------------
@@ -204,11 +204,11 @@ def memory(depths: tuple[int, ...] = DEPTHS) -> Iterator[tuple[float, dict[str, 
     for done, depth in enumerate(depths, 1):
 
         def initialise(depth: int = depth) -> list[ReversibleBlock]:
-            made = [ReversibleBlock.of_vectors(FEATURES, HIDDEN) for _ in range(depth)]
-            for one in made:
+            results = [ReversibleBlock.of_vectors(FEATURES, HIDDEN) for _ in range(depth)]
+            for one in results:
                 for parameter in one.parameters():
                     parameter.data.normal_(0, 0.05)
-            return made
+            return results
 
         blocks = seeded(initialise)
         stored, again = FlowStack(blocks), Recomputed(blocks)

@@ -87,7 +87,7 @@ def plane() -> None:
             },
             veils=("picture", "equation", "numbers"),
         )
-        made = lens.block((f1, f2), strength)
+        block = lens.block((f1, f2), strength)
         point = run.point[0].tolist()
         if blocks == 1 and "network" not in (f1, f2):
             ui.program(
@@ -103,7 +103,7 @@ def plane() -> None:
                 """,
                 shows=[*run.point[2].tolist(), float(run.jacobians[2].det())],
             )
-        ui.source(type(made), lens.travel, references=ROOM.references)
+        ui.source(type(block), lens.travel, references=ROOM.references)
 
 
 def blocks() -> None:

@@ -51,8 +51,8 @@ def sweep(model: Glow, train: Tensor, count: int, which: str, seed: int) -> Swee
     part = {"all": slice(None), "1": slice(None, first), "2": slice(first, None)}[which]
     z = noise.repeat(len(TEMPERATURES), 1, 1)  # (F, MANY, D)
     z[..., part] *= torch.tensor(TEMPERATURES)[:, None, None]
-    made = pictures(model, z)
-    return Sweep(made[:, :count], [spread_of(x) for x in made], [distance_of(x, train) for x in made])
+    result = pictures(model, z)
+    return Sweep(result[:, :count], [spread_of(x) for x in result], [distance_of(x, train) for x in result])
 
 
 def spread_of(x: Tensor) -> float:

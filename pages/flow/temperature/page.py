@@ -43,13 +43,13 @@ def held_out() -> tuple[float, float]:
     return lens.spread_of(x), lens.distance_of(x, glows.digits("train")[0])
 
 
-found = swept(name, which, seed)
+result = swept(name, which, seed)
 others = [each for each in ("all", "1", "2") if each != which]
 ui.prefetch(swept, *((name, each, seed) for each in others), (name, which, min(999, seed + 1)))
 spread, distance = held_out()
 T = lens.TEMPERATURES
 film = ui.film(len(T), key="t", values=T, default=1.0, label="T =", seconds=0.25)
-grid = found.shown.unflatten(1, (ROWS, ACROSS))
+grid = result.shown.unflatten(1, (ROWS, ACROSS))
 
 with stage.picture:
     left, right = ui.columns(2)
@@ -60,7 +60,7 @@ with stage.picture:
             alt="25 pictures drawn at this temperature, from the same noise at every one",
         )  # fmt: skip
     with right:
-        lines = {"spread": found.spread, "to nearest training": found.distance}
+        lines = {"spread": result.spread, "to nearest training": result.distance}
         ui.figure(
             tables.course(lines, T, T[film.at], "T", "grey levels",
                            {"real: spread": spread, "real: nearest": distance}),
@@ -72,7 +72,7 @@ with stage.foot:
         captions=[
             f"T = {t:.1f}, α = {lens.power(t)}: spread of a pixel {s:.2f} grey levels (real {spread:.2f}), "
             f"nearest training digit {d:.2f} away (real {distance:.2f})."
-            for t, s, d in zip(T, found.spread, found.distance, strict=True)
+            for t, s, d in zip(T, result.spread, result.distance, strict=True)
         ],
         equations=[
             rf"z=T\,\varepsilon,\quad T=\alpha^{{-1/2}}={t:.2f}"
@@ -84,9 +84,9 @@ base_mean, model_mean = lens.log_space_means(4.0)
 one, cold = T.index(1.0), T.index(0.7)
 with stage.below:
     ui.notice(
-        f"From T = 1 to 0.7 the spread goes from {found.spread[one]:.2f} to {found.spread[cold]:.2f} grey "
-        f"levels, the distance to training digits from {found.distance[one]:.2f} to "
-        f"{found.distance[cold]:.2f}. "
+        f"From T = 1 to 0.7 the spread goes from {result.spread[one]:.2f} to {result.spread[cold]:.2f} grey "
+        f"levels, the distance to training digits from {result.distance[one]:.2f} to "
+        f"{result.distance[cold]:.2f}. "
         "Only powers α above 1 sharpen; and the base's power, pushed forward, is not the model's: "
         f"for x = eᶻ and α = 4 the means of log x are {round(base_mean, 2) + 0.0:.2f} and {model_mean:.2f}."
     )
@@ -111,6 +111,6 @@ with stage.below:
         x = model.decode(noise).detach().floor().clamp(0, 16)  # at T = 1
         result = float(x.flatten(1).std(0).mean())
         """,
-        shows=found.spread[one],
+        shows=result.spread[one],
     )
     ui.source(Flow.noise, Flow.sample, lens.sweep, lens.log_space_means, references=ROOM.references)

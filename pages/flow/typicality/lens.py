@@ -163,10 +163,10 @@ class Shown:
     own: float
 
 
-def shown(found: Judged, kind: str, score: str, own: float) -> Shown:
+def shown(result: Judged, kind: str, score: str, own: float) -> Shown:
     """Digits and one other set; the axis ends where all but a hundredth of each lie."""
-    detector = found.detector(0.05)
-    scores = {name: found.log_p[name] for name in ("digits", kind)}
+    detector = result.detector(0.05)
+    scores = {name: result.log_p[name] for name in ("digits", kind)}
     if score == "typicality":
         scores = {name: detector.typicality(v) for name, v in scores.items()}
         own = abs(-own - detector.mean_nll)
@@ -189,10 +189,10 @@ def mean_radius(dimensions: int) -> float:
     return math.sqrt(2) * math.exp(math.lgamma((dimensions + 1) / 2) - math.lgamma(dimensions / 2))
 
 
-def by_class(found: Classes, score: str) -> tuple[Tensor, Tensor, float, float]:
+def by_class(result: Classes, score: str) -> tuple[Tensor, Tensor, float, float]:
     """Histograms (C, BINS) of the other seen classes and of each class, and the ends of their axis."""
-    values = found.scores(score)
+    values = result.scores(score)
     low, high = (float(v) for v in values.quantile(torch.tensor([0.005, 0.995])))
-    pairs = [found.sets(label, score) for label in range(10)]
+    pairs = [result.sets(label, score) for label in range(10)]
     others, own = (torch.stack([histogram(pair[i], low, high) for pair in pairs]) for i in (0, 1))
     return others, own, low, high

@@ -89,11 +89,13 @@ if view == "radius":
         )  # fmt: skip
         ui.source(lens.radius, references=ROOM.references)
     ui.wait("")
-found, mine = judged(name), judge(name, own.x)
+result, mine = judged(name), judge(name, own.x)
 film = ui.film(len(QUANTILES), key="q", values=QUANTILES, default=0.05, label="Flag of digits:", seconds=0.6)
-shown = lens.shown(found, kind, score, mine)
-thresholds = [found.detector(q).threshold if score == "log p" else found.detector(q).band for q in QUANTILES]
-areas = {s: [found.auroc(one, s) for one in SETS] for s in ("log p", "typicality")}
+shown = lens.shown(result, kind, score, mine)
+thresholds = [
+    result.detector(q).threshold if score == "log p" else result.detector(q).band for q in QUANTILES
+]
+areas = {s: [result.auroc(one, s) for one in SETS] for s in ("log p", "typicality")}
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
@@ -112,42 +114,43 @@ with stage.picture:
 with stage.foot:
     film.bar(
         captions=[
-            f"Threshold {t:.1f} nats: flagged {found.flagged('digits', q, score):.1%} of the digits, "
-            f"{found.flagged(kind, q, score):.1%} of the set “{kind}”."
+            f"Threshold {t:.1f} nats: flagged {result.flagged('digits', q, score):.1%} of the digits, "
+            f"{result.flagged(kind, q, score):.1%} of the set “{kind}”."
             for q, t in zip(QUANTILES, thresholds, strict=True)
         ],
     )
-mean = float(found.log_p["digits"].mean())
-peak = float(found.log_p["z = 0"])
+mean = float(result.log_p["digits"].mean())
+peak = float(result.log_p["z = 0"])
 stage.metrics(
     {
         "Your picture": f"{mine:.1f} nats, {bits_of(model, mine):.2f} bits a pixel",
         "Digits, mean": f"{bits_of(model, mean):.2f}",
         "z = 0": f"{bits_of(model, peak):.2f}",
-        "Best constant": f"{bits_of(model, float(found.log_p['constant'].max())):.2f}",
+        "Best constant": f"{bits_of(model, float(result.log_p['constant'].max())):.2f}",
     }
 )
 with stage.below:
-    beaten = float((found.log_p["digits"] < peak).float().mean())
+    beaten = float((result.log_p["digits"] < peak).float().mean())
     ui.notice(
         f"The picture that z = 0 decodes to costs {bits_of(model, peak):.2f} bits a pixel, digits "
         f"{bits_of(model, mean):.2f}: it scores above {beaten:.0%} of them. A threshold on log p "
         f"can only catch what is too unlikely; typicality also catches what is too likely. Cold samples "
-        f"pass both ({found.flagged('cold', 0.05, 'log p'):.1%} and "
-        f"{found.flagged('cold', 0.05, 'typicality'):.1%} flagged). Noise is easy: praise no detector for it."
+        f"pass both ({result.flagged('cold', 0.05, 'log p'):.1%} and "
+        f"{result.flagged('cold', 0.05, 'typicality'):.1%} flagged). Noise is easy: praise no detector for "
+        f"it."
     )
     ui.table(
         {
             "set": ["digits", *SETS],
-            "mean log p": [f"{found.log_p[one].mean():.1f}" for one in ["digits", *SETS]],
-            "flagged by log p": [f"{found.flagged(one, 0.05, 'log p'):.1%}" for one in ["digits", *SETS]],
-            "by typicality": [f"{found.flagged(one, 0.05, 'typicality'):.1%}" for one in ["digits", *SETS]],
+            "mean log p": [f"{result.log_p[one].mean():.1f}" for one in ["digits", *SETS]],
+            "flagged by log p": [f"{result.flagged(one, 0.05, 'log p'):.1%}" for one in ["digits", *SETS]],
+            "by typicality": [f"{result.flagged(one, 0.05, 'typicality'):.1%}" for one in ["digits", *SETS]],
         },
         alt="Mean log p of every set, and the share flagged at 5 % of the digits",
     )
     ui.check(
         "Is the picture of z = 0 flagged by log p at 5 %?", ["yes", "no"],
-        "yes" if peak < found.detector(0.05).threshold else "no",
+        "yes" if peak < result.detector(0.05).threshold else "no",
         f"It has {peak:.1f} nats, the digits {mean:.1f} on average.",
         wrong={
             "yes": "It is no digit, but log p catches only what is too unlikely, and this is not.",

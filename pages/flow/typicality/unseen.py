@@ -18,16 +18,16 @@ def scores_of(name: str) -> lens.Classes:
 
 @ui.cached
 def table_of(name: str) -> dict[str, list[lens.Against]]:
-    found = scores_of(name)
-    return {score: [found.against(label, score) for label in range(10)] for score in SCORES}
+    result = scores_of(name)
+    return {score: [result.against(label, score) for label in range(10)] for score in SCORES}
 
 
 def class_caption(table: dict[str, list[lens.Against]], label: int) -> str:
     """Sentence on one class."""
     one, typical = (table[score][label] for score in SCORES)
-    seen = "never seen" if label == WITHOUT else "seen in training; these held out"
+    result = "never seen" if label == WITHOUT else "seen in training; these held out"
     return (
-        f"{label}, {seen}, {one.count} pictures: AUROC {one.area:.3f} ± {one.error:.3f} by log p, "
+        f"{label}, {result}, {one.count} pictures: AUROC {one.area:.3f} ± {one.error:.3f} by log p, "
         f"{typical.area:.3f} ± {typical.error:.3f} by typicality."
     )
 
@@ -37,8 +37,8 @@ def view(stage: Any) -> None:
     with stage.rail:
         score = ui.choice("Score", list(SCORES), key="score")
     film = ui.film(10, key="class", values=range(10), default=WITHOUT, label="Class", seconds=1.0)
-    found, table = scores_of(lens.UNSEEN), table_of(lens.UNSEEN)
-    others, own, low, high = lens.by_class(found, score)
+    result, table = scores_of(lens.UNSEEN), table_of(lens.UNSEEN)
+    others, own, low, high = lens.by_class(result, score)
     areas = {name: [one.area for one in row] for name, row in table.items()}
     errors = {name: [one.error for one in row] for name, row in table.items()}
     with stage.picture:
@@ -91,8 +91,8 @@ def view(stage: Any) -> None:
             from lab import weights
             from pages.flow.typicality import lens
 
-            found = lens.classes(weights.load("{lens.UNSEEN}"), {WITHOUT})
-            one = found.against({film.at}, {score!r})
+            classes = lens.classes(weights.load("{lens.UNSEEN}"), {WITHOUT})
+            one = classes.against({film.at}, {score!r})
             result = [one.area, one.error]
             """,
             shows=[now.area, now.error],

@@ -49,9 +49,9 @@ def jacobian(matrix: Any) -> go.Figure:
     return fig.update_traces(textfont={"size": 15}).update_layout(height=None)
 
 
-def differences(found: dict[str, float]) -> go.Figure:
+def differences(result: dict[str, float]) -> go.Figure:
     """The largest difference from either layer."""
     return go.Figure(
-        go.Bar(x=list(found), y=list(found.values()), text=[f"{v:.3g}" for v in found.values()],
+        go.Bar(x=list(result), y=list(result.values()), text=[f"{v:.3g}" for v in result.values()],
                marker={"color": [theme.OUTPUT, theme.INPUT]}, textposition="outside", cliponaxis=False)
     ).update_yaxes(title="largest difference", rangemode="tozero")  # fmt: skip

@@ -64,12 +64,12 @@ def compare(values: list[float], order: list[int], seed: int) -> Comparison:
     maf, iaf = both(len(values), seed)
     h = start = column(values)
     steps = [SingleCoupling(maf, d) for d in order]
-    seen = [h]
+    results = [h]
     for step in steps:
         h = step.generate(h)[0]
-        seen.append(h)
+        results.append(h)
     layers = {"IAF": iaf.generate(start)[0], "MAF": maf.generate(start)[0]}
-    off = {name: float((h - made).abs().max()) for name, made in layers.items()}
+    off = {name: float((h - result).abs().max()) for name, result in layers.items()}
 
     def together(z: Tensor) -> Tensor:
         for step in steps:
@@ -82,23 +82,23 @@ def compare(values: list[float], order: list[int], seed: int) -> Comparison:
     for step in reversed(steps):
         back = step.normalize(back)[0]
     error = float((back - start).abs().max())
-    return Comparison(order, torch.stack(seen), layers, off, jacobian, error)
+    return Comparison(order, torch.stack(results), layers, off, jacobian, error)
 
 
-def reads(found: Comparison, frame: int) -> tuple[list[int], list[int]]:
+def reads(comparison: Comparison, frame: int) -> tuple[list[int], list[int]]:
     """Numbers that coupling `frame` (from 1) reads: those still as they came in, and those changed before."""
-    d, before = found.order[frame - 1], set(found.order[: frame - 1])
+    d, before = comparison.order[frame - 1], set(comparison.order[: frame - 1])
     return [j for j in range(d) if j not in before], [j for j in range(d) if j in before]
 
 
-def caption(found: Comparison, frame: int) -> str:
+def caption(comparison: Comparison, frame: int) -> str:
     if frame == 0:
         return "The numbers as they come."
-    fresh, changed = reads(found, frame)
-    d = found.order[frame - 1] + 1
+    fresh, changed = reads(comparison, frame)
+    d = comparison.order[frame - 1] + 1
     parts = [
-        f"{names(group)} {said}"
-        for group, said in ((fresh, "as input"), (changed, "already changed"))
+        f"{names(group)} {text}"
+        for group, text in ((fresh, "as input"), (changed, "already changed"))
         if group
     ]
     return f"Coupling {frame} changes number {d}; it reads {' and '.join(parts) or 'nothing'}."
@@ -108,26 +108,26 @@ def names(numbers: list[int]) -> str:
     return ", ".join(str(n + 1) for n in numbers)
 
 
-def equation(found: Comparison, frame: int) -> str:
+def equation(comparison: Comparison, frame: int) -> str:
     if frame == 0:
-        return r"h = " + ",\\ ".join(f"{v:.3f}" for v in found.values[0].tolist())
-    d = found.order[frame - 1]
-    before, after = (float(found.values[frame - 1 + k, d]) for k in (0, 1))
-    fresh, changed = reads(found, frame)
+        return r"h = " + ",\\ ".join(f"{v:.3f}" for v in comparison.values[0].tolist())
+    d = comparison.order[frame - 1]
+    before, after = (float(comparison.values[frame - 1 + k, d]) for k in (0, 1))
+    fresh, changed = reads(comparison, frame)
     given = [*(f"z_{j + 1}" for j in fresh), *(f"x_{j + 1}" for j in changed)]
     bar = rf";\ \varphi({', '.join(given)})" if given else ""
     return rf"x_{{{d + 1}}} = g({before:.3f}{bar}) = {after:.3f}"
 
 
-def verdict(found: Comparison) -> str:
+def verdict(comparison: Comparison) -> str:
     """Sentence on the layer that the couplings are."""
-    same = [name for name, off in found.differences.items() if off < 1e-12]
+    same = [name for name, off in comparison.differences.items() if off < 1e-12]
     if len(same) == 2:
         return "Both layers make the same numbers here, and so do the couplings."
     if same:
-        other = next(name for name in found.differences if name not in same)
+        other = next(name for name in comparison.differences if name not in same)
         return (
             f"In this order the couplings are the {same[0]} layer, up to rounding; from the {other} layer "
-            f"they are up to {found.differences[other]:.3f} away."
+            f"they are up to {comparison.differences[other]:.3f} away."
         )
     return "In this order some couplings read inputs and some read outputs: they are neither layer."

@@ -28,21 +28,21 @@ stage.scenes(
 with stage.rail:
     order_name = ui.choice("Order of the couplings", ORDERS, key="order")
     typed = ui.text("Numbers", "0.5 -1 1.5 -0.3", key="values", max_chars=80)
-    values, said = named(typed, lens.LARGEST, -5, 5)
-    if said:
-        ui.warning(said)
+    values, text = named(typed, lens.LARGEST, -5, 5)
+    if text:
+        ui.warning(text)
     if len(values) < 2:
         ui.stop("Type at least two numbers, such as 0.5 −1.")
     D = len(values)
     order = list(range(D))[:: -1 if order_name == "D → 1" else 1]
     if order_name == "own":
-        said = ui.text("Your order", "1 3 2 4", key="own", max_chars=40)
+        text = ui.text("Your order", "1 3 2 4", key="own", max_chars=40)
         try:
-            order = lens.typed_order(said, D)
+            order = lens.typed_order(text, D)
         except UserError as error:
             ui.stop(str(error))
     seed = ui.number("Seed of the network", 0, 999, 0, key="seed")
-found = lens.compare(values, order, seed)
+result = lens.compare(values, order, seed)
 film = ui.film(D + 1, key="step", values=range(D + 1), default=D, label="Coupling", seconds=0.9)
 
 # --- Picture ------------------------------------------------------------------------------------
@@ -51,46 +51,47 @@ rows = [
     "input",
     *(f"{k + 1}: number {d + 1}" for k, d in enumerate(order)),
     " ",
-    *(f"{n} layer" for n in found.layers),
+    *(f"{n} layer" for n in result.layers),
 ]
-layers = list(found.layers.values())
+layers = list(result.layers.values())
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            figures.grid(found.values, layers, rows, film.at),
+            figures.grid(result.values, layers, rows, film.at),
             alt="The numbers after each coupling, and those of one IAF layer and one MAF layer below",
-            key="grid", share=1.0, film=film, frames=figures.film(found.values, layers),
-            data={f"number {i + 1}": found.values[:, i] for i in range(D)},
+            key="grid", share=1.0, film=film, frames=figures.film(result.values, layers),
+            data={f"number {i + 1}": result.values[:, i] for i in range(D)},
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.differences(found.differences),
+            figures.differences(result.differences),
             alt="The largest difference between all couplings together and either layer",
             key="differences", share=0.45,
-            data={"layer": list(found.differences), "off": list(found.differences.values())},
+            data={"layer": list(result.differences), "off": list(result.differences.values())},
         )  # fmt: skip
-        ui.figure(figures.jacobian(found.jacobian), alt="The Jacobian of all couplings together: triangular",
+        ui.figure(figures.jacobian(result.jacobian), alt="The Jacobian of all couplings together: triangular",
                   key="jacobian", share=0.55)  # fmt: skip
 with stage.foot:
     film.bar(
-        captions=[lens.caption(found, k) for k in range(D + 1)],
-        equations=[lens.equation(found, k) for k in range(D + 1)],
+        captions=[lens.caption(result, k) for k in range(D + 1)],
+        equations=[lens.equation(result, k) for k in range(D + 1)],
     )
 stage.metrics(
     {
-        "From the IAF layer": f"{found.differences['IAF']:.3g}",
-        "From the MAF layer": f"{found.differences['MAF']:.3g}",
-        "Way back, error": f"{found.error:.0e}",
+        "From the IAF layer": f"{result.differences['IAF']:.3g}",
+        "From the MAF layer": f"{result.differences['MAF']:.3g}",
+        "Way back, error": f"{result.error:.0e}",
     }
 )
 
 # --- Words --------------------------------------------------------------------------------------
 
-same = [name for name, off in found.differences.items() if off < 1e-12]
+same = [name for name, off in result.differences.items() if off < 1e-12]
 with stage.below:
     ui.notice(
-        f"{lens.verdict(found)} [UDL], notes to chapter 16, lets the copied part grow by one number a layer, "
+        f"{lens.verdict(result)} [UDL], notes to chapter 16, lets the copied part grow by one number a "
+        f"layer, "
         "the order 1 → D, and says that this gives its equation 16.15, which reads inputs: that is the other "
         "order. Either way couplings can do what an autoregressive layer can, at the price of D layers."
     )
@@ -98,7 +99,7 @@ with stage.below:
         "All couplings together are …",
         ["the IAF layer", "the MAF layer", "neither", "both"],
         "both" if len(same) == 2 else f"the {same[0]} layer" if same else "neither",
-        lens.verdict(found),
+        lens.verdict(result),
         wrong={
             "the IAF layer": "IAF reads inputs: that takes the last number changed first, while the others "
             "still stand.",
@@ -122,6 +123,6 @@ with stage.below:
             h, ladj = SingleCoupling(maf, d).generate(h)
         result = [float((h - layer.generate(start)[0]).abs().max()) for layer in (iaf, maf)]
         """,
-        shows=list(found.differences.values()),
+        shows=list(result.differences.values()),
     )
     ui.source(universality.SingleCoupling, universality.couplings, lens.compare, references=ROOM.references)

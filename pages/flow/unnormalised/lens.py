@@ -66,9 +66,9 @@ class Target:
         ink = torch.tensor(self.drawing, dtype=x.dtype)[None, None].flip(2)  # rows upwards
         soft = F.avg_pool2d(ink, 3, 1, 1, count_include_pad=True)
         places = (x / INK).clamp(-1, 1).reshape(1, -1, 1, 2)
-        found = F.grid_sample(soft, places, align_corners=False, padding_mode="border").reshape(x.shape[:-1])
+        result = F.grid_sample(soft, places, align_corners=False, padding_mode="border").reshape(x.shape[:-1])
         outside = (x.abs() - INK).clamp(min=0).square().sum(-1)
-        return (found + 0.002).log() - 8 * outside
+        return (result + 0.002).log() - 8 * outside
 
 
 @lru_cache(maxsize=16)
@@ -148,15 +148,15 @@ def target_map(target: Target) -> np.ndarray:
 
 
 def captions(frames: list, recipe: TargetRecipe) -> list[str]:  # type: ignore[type-arg]
-    said = []
+    texts = []
     for number, frame in enumerate(frames):
         _, _, ess, there, back, right = frame["numbers"].tolist()
         after = f"After {number * recipe.stride} steps"
         if not math.isfinite(there):
-            said.append(f"{after} the training has run away: turn the rate down.")
+            texts.append(f"{after} the training has run away: turn the rate down.")
             continue
-        said.append(
+        texts.append(
             f"{after}: KL(flow ‖ target) {there:.3f}, KL(target ‖ flow) {back:.3f} nats; {ess:.0%} of the "
             f"samples count, {right:.0%} lie right of 0."
         )
-    return said
+    return texts

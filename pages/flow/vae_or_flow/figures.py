@@ -19,9 +19,9 @@ def pair(vae: Any, flow: Any, top: float, now: int) -> tuple[go.Figure, dict[str
 
 def sheets(vae: Any, flow: Any, top: float, columns: int) -> tuple[go.Figure, go.Figure]:
     """Samples of each."""
-    made = [images(p, columns, title=name, zmin=0, zmax=top).update_layout(height=None)
+    results = [images(p, columns, title=name, zmin=0, zmax=top).update_layout(height=None)
             for p, name in ((array(vae), "VAE"), (array(flow), "flow"))]  # fmt: skip
-    return made[0], made[1]
+    return results[0], results[1]
 
 
 def course(vae: Any, flow: Any, t: Any, now: float) -> go.Figure:

@@ -73,7 +73,7 @@ def ways(vae: VAE, flow: Glow, a: Tensor, b: Tensor) -> tuple[Way, Way]:
     """The VAE's and the flow's way from grey levels a to b, each (1, 1, 8, 8), on a line through z."""
     y = torch.cat([a, b]) + noise(torch.cat([a, b]))
     t = torch.linspace(0, 1, STEPS)[:, None]
-    made = []
+    results = []
     for encode, decode in (
         (lambda v: vae.encode(scaled(v)), lambda z: vae.decode(z).view(-1, 1, 8, 8) * WHITE + 0.5),
         (flow.encode, flow.decode),
@@ -81,8 +81,8 @@ def ways(vae: VAE, flow: Glow, a: Tensor, b: Tensor) -> tuple[Way, Way]:
         za, zb = encode(y)
         path = decode((1 - t) * za + t * zb)
         off = float((path[[0, -1]] - y).abs().max())
-        made.append(Way(path[:, 0] - 0.5, flow.log_prob(path), off))
-    return made[0], made[1]
+        results.append(Way(path[:, 0] - 0.5, flow.log_prob(path), off))
+    return results[0], results[1]
 
 
 def size(model: VAE | Glow) -> int:
@@ -171,51 +171,51 @@ def measure(
 
 def clock(way: Callable[[], Tensor], repeats: int = 5) -> float:
     """Milliseconds of the shortest of some calls."""
-    found = []
+    results = []
     for _ in range(repeats):
         start = time.perf_counter()
         way()
-        found.append(1000 * (time.perf_counter() - start))
-    return min(found)
+        results.append(1000 * (time.perf_counter() - start))
+    return min(results)
 
 
-def table(found: Measured) -> list[Row]:
+def table(result: Measured) -> list[Row]:
     """The text's seven rows with what is measured of them."""
-    b, n = found.bits, found.networks
+    b, n = result.bits, result.networks
     rows = {
         "likelihood": (
-            f"≤ {b[0]:.3f} bits a pixel, 64 draws of z; one draw misses {found.gap:.1f} nats more",
-            f"{b[1]:.3f} bits a pixel of x + u; eight draws of u gain {found.gain:.1f} nats",
+            f"≤ {b[0]:.3f} bits a pixel, 64 draws of z; one draw misses {result.gap:.1f} nats more",
+            f"{b[1]:.3f} bits a pixel of x + u; eight draws of u gain {result.gain:.1f} nats",
             "exact for real numbers; for whole grey levels the flow has a bound too",
         ),
         "decoder": (
-            f"10 numbers to 64; there and back {found.off[0]:.2f} grey levels off",
-            f"64 numbers to 64; there and back {found.off[1]:.0e} off",
+            f"10 numbers to 64; there and back {result.off[0]:.2f} grey levels off",
+            f"64 numbers to 64; there and back {result.off[1]:.0e} off",
             "",
         ),
         "encoder": (
-            f"a network, {found.encoding[0]:.2f} ms for 100 digits",
-            f"the same {n[1]} networks, {found.encoding[1]:.1f} ms",
+            f"a network, {result.encoding[0]:.2f} ms for 100 digits",
+            f"the same {n[1]} networks, {result.encoding[1]:.1f} ms",
             "",
         ),
         "sampling": (
-            f"z, then {n[0]} network: {found.sampling[0]:.2f} ms for 100",
-            f"{n[1]} networks in turn: {found.sampling[1]:.1f} ms for 100",
-            "" if found.sampling[1] < found.sampling[0] else
-            f"one pass, but {found.sampling[1] / found.sampling[0]:.0f} times as long",
+            f"z, then {n[0]} network: {result.sampling[0]:.2f} ms for 100",
+            f"{n[1]} networks in turn: {result.sampling[1]:.1f} ms for 100",
+            "" if result.sampling[1] < result.sampling[0] else
+            f"one pass, but {result.sampling[1] / result.sampling[0]:.0f} times as long",
         ),
         "posterior access": (
-            f"a Gaussian guess, {found.gap:.1f} nats off in the bound", "one z, no guess", "",
+            f"a Gaussian guess, {result.gap:.1f} nats off in the bound", "one z, no guess", "",
         ),
         "latent shaped by": (
-            f"mean z² = {found.spread[0]:.2f}; N(0, I) has 1",
-            f"mean z² = {found.spread[1]:.2f}",
+            f"mean z² = {result.spread[0]:.2f}; N(0, I) has 1",
+            f"mean z² = {result.spread[1]:.2f}",
             "",
         ),
         "best use": (
-            f"nearest z has the same class: {found.right[0]:.1%}; {b[0]:.3f} bits",
-            f"{found.right[1]:.1%}; {b[1]:.3f} bits",
-            "" if found.right[0] > found.right[1] and b[1] < b[0] else "the numbers say otherwise here",
+            f"nearest z has the same class: {result.right[0]:.1%}; {b[0]:.3f} bits",
+            f"{result.right[1]:.1%}; {b[1]:.3f} bits",
+            "" if result.right[0] > result.right[1] and b[1] < b[0] else "the numbers say otherwise here",
         ),
     }  # fmt: skip
     return [Row(aspect, (vae, flow), rows[aspect][:2], rows[aspect][2]) for aspect, vae, flow in VAE_OR_FLOW]

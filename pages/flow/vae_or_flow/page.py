@@ -105,9 +105,9 @@ def samples() -> None:
         ):
             with column:
                 ui.figure(fig, alt=f"{lens.SHOWN} digits drawn from the {who}", key=who, share=1.0)
-    found = measured(FIRST, name)
-    stage.metrics({"100 samples, VAE": f"{found.sampling[0]:.2f} ms", "flow": f"{found.sampling[1]:.1f} ms",
-                   "Networks in turn": "{} and {}".format(*found.networks), **sizes()})  # fmt: skip
+    result = measured(FIRST, name)
+    stage.metrics({"100 samples, VAE": f"{result.sampling[0]:.2f} ms", "flow": f"{result.sampling[1]:.1f} ms",
+                   "Networks in turn": "{} and {}".format(*result.networks), **sizes()})  # fmt: skip
     with stage.below:
         ui.notice(
             "Both draw from N(0, I) first. The VAE's pictures are the means of its pixels: with the noise of "
@@ -117,25 +117,26 @@ def samples() -> None:
 
 
 def table() -> None:
-    found = measured(FIRST, name)
-    rows = lens.table(found)
+    result = measured(FIRST, name)
+    rows = lens.table(result)
     with stage.picture:
-        cells = [[r.aspect, *(f"**{said}**: {found}" for said, found in zip(r.said, r.measured, strict=True)),
+        cells = [[r.aspect, *(f"**{text}**: {result}" for text, result in zip(r.said, r.measured,
+            strict=True)),
                   r.but] for r in rows]  # fmt: skip
         lines = [["", "VAE", "flow", "but"], ["---"] * 4, *cells]
         ui.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    stage.metrics({"VAE": f"≤ {found.bits[0]:.3f} bits a pixel", "flow": f"{found.bits[1]:.3f}", **sizes()})
+    stage.metrics({"VAE": f"≤ {result.bits[0]:.3f} bits a pixel", "flow": f"{result.bits[1]:.3f}", **sizes()})
     with stage.below:
         ui.notice(
-            f"On 250 held-out digits the VAE costs {found.bits[0]:.3f} bits a pixel at most, the flow "
-            f"{found.bits[1]:.3f}. {lens.weighed(lens.size(ui.load(FIRST)), lens.size(model))} Neither was "
+            f"On 250 held-out digits the VAE costs {result.bits[0]:.3f} bits a pixel at most, the flow "
+            f"{result.bits[1]:.3f}. {lens.weighed(lens.size(ui.load(FIRST)), lens.size(model))} Neither was "
             "tuned: two models are compared here, not two families. The text's judgements alone stand on "
             "another page."
         )
         ui.page_link(next(page for page in ui.pages() if page.topic == "taxonomy"))
-        cheaper = "the VAE" if found.bits[0] < found.bits[1] else "the flow"
+        cheaper = "the VAE" if result.bits[0] < result.bits[1] else "the flow"
         ui.check("Which model needs fewer bits for a held-out digit?", ["the VAE", "the flow"], cheaper,
-                 f"{found.bits[0]:.3f} against {found.bits[1]:.3f} bits a pixel.",
+                 f"{result.bits[0]:.3f} against {result.bits[1]:.3f} bits a pixel.",
                  wrong=(
                      "It pays for a code on top of the pixels, and its bound is no likelihood.",
                      "An exact likelihood need not be a high one: here even the VAE's bound takes fewer "
@@ -145,7 +146,7 @@ def table() -> None:
         )  # fmt: skip
         program("x = glows.digits()[0][:250]", "y = x + glows.noise(x)",
                 "result = [lens.bits(lens.vae_bounds(vae, y, 64)[1]), lens.bits(flow.log_prob(y))]",
-                shows=list(found.bits))  # fmt: skip
+                shows=list(result.bits))  # fmt: skip
 
 
 def program(*lines: str, shows) -> None:

@@ -179,8 +179,8 @@ def prediction(before: Tensor, now: Tensor, data: Data, node: int, classes: Sequ
 
 def verdicts(now: Tensor, data: Data, nodes: Tensor, classes: Sequence[str]) -> list[str]:
     """Predicted and true class of each node."""
-    told = zip(nodes.tolist(), now[nodes].argmax(1).tolist(), data.y[nodes].tolist(), strict=True)
-    return [f"node {m}: predicted {classes[guess]}, is {classes[truth]}" for m, guess, truth in told]
+    result = zip(nodes.tolist(), now[nodes].argmax(1).tolist(), data.y[nodes].tolist(), strict=True)
+    return [f"node {m}: predicted {classes[guess]}, is {classes[truth]}" for m, guess, truth in result]
 
 
 def terms(heard: Heard, unit: int) -> dict[str, list[Any]]:
@@ -201,8 +201,8 @@ def strongest(terms: Sequence[float], count: int) -> list[int]:
 
 def outdone(names: Sequence[str], terms: Sequence[float]) -> dict[str, str]:
     """Reason why a term is not the largest: its name -> a sentence."""
-    said = "The term of {} is {}: it is the message times the weight of the edge."
-    return {name: said.format(name, spell(term)) for name, term in zip(names, terms, strict=True)}
+    text = "The term of {} is {}: it is the message times the weight of the edge."
+    return {name: text.format(name, spell(term)) for name, term in zip(names, terms, strict=True)}
 
 
 def miscounted(counts: Sequence[int], layer: int, nodes: int) -> dict[int, str]:

@@ -11,10 +11,12 @@ from pages.graph.messages.room import MESSAGES, REACH, ROOM, ROUNDS, SELECTS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    seen = ui.compute(lens.view, now)
-data, shown, node = seen.data, seen.shown, now.node
+    result = ui.compute(lens.view, now)
+data, shown, node = result.data, result.shown, now.node
 place = lens.places(shown)
-edges = data.edge_index if seen.whole else seen.edited.edge_index  # a small graph stands still while edited
+edges = (
+    data.edge_index if result.whole else result.edited.edge_index
+)  # a small graph stands still while edited
 positions = figures.layout(lens.inside(edges, shown), len(shown))
 
 
@@ -28,9 +30,9 @@ def pressed(x: float, y: float) -> dict[str, Any]:
     return ui.moved(now, edits=editing.toggle(data.edge_index, data.num_nodes, now.edits, node, clicked))
 
 
-scene = {"positions": positions, **lens.scene(seen.edited, data, shown, node)}
-drawn = "all nodes" if seen.whole else f"the {len(shown)} nearest to node {node}"
-told = hearing.prediction(seen.before, seen.now, data, node, seen.classes, now.edits)
+scene = {"positions": positions, **lens.scene(result.edited, data, shown, node)}
+drawn = "all nodes" if result.whole else f"the {len(shown)} nearest to node {node}"
+answer = hearing.prediction(result.before, result.now, data, node, result.classes, now.edits)
 
 # --- Pictures and their numbers -----------------------------------------------------------------
 
@@ -43,8 +45,8 @@ if now.view == MESSAGES:
     names, terms = table["sender"], table["term"]
     senders = [place[int(heard.senders[i])] for i in kept]
     net = figures.network(
-        **scene, classes=seen.now.argmax(1)[shown], names=seen.classes, senders=senders,
-        weights=heard.weights[kept], hover=hearing.verdicts(seen.now, data, shown, seen.classes),
+        **scene, classes=result.now.argmax(1)[shown], names=result.classes, senders=senders,
+        weights=heard.weights[kept], hover=hearing.verdicts(result.now, data, shown, result.classes),
     )  # fmt: skip
     with stage.picture:
         left, right = ui.columns([2, 1])
@@ -63,18 +65,18 @@ if now.view == MESSAGES:
                 film=film,
                 alt=f"Waterfall of the {len(terms)} terms of unit {now.unit}; the line is their sum",
             )
-            before = seen.before[node] if now.edits.strip() else None
+            before = result.before[node] if now.edits.strip() else None
             ui.figure(
-                charts.prediction(seen.classes, seen.now[node], before),
+                charts.prediction(result.classes, result.now[node], before),
                 key="prediction",
                 share=0.42,
                 alt=f"Class probabilities of node {node}",
             )
     with stage.foot:
         says = hearing.numbers(trace, now.unit)
-        ui.machine(now.model, film=film, lit=[next(iter(said)) for said in says], says=says)
+        ui.machine(now.model, film=film, lit=[next(iter(text)) for text in says], says=says)
         film.bar(captions=[step.caption for step in trace], equations=[step.equation for step in trace])
-        ui.caption(told)
+        ui.caption(answer)
 elif now.view == REACH:
     layer = int(now.layer)
     theory, measured = ui.compute(lens.reach, now)
@@ -108,7 +110,7 @@ elif now.view == REACH:
     stage.equation(
         rf"\Big\{{m : \frac{{\partial h^{{({layer})}}_{{{node}}}}}{{\partial x_m}} \neq 0\Big\}} \subseteq "
         rf"\{{m : \mathrm{{hops}}(m, {node}) \le {layer}\}}, \qquad {nonzero} \le {reached}",
-        f"{told} Half of the gradient comes from {half} nodes.",
+        f"{answer} Half of the gradient comes from {half} nodes.",
     )
 else:
     smooth = ui.compute(lens.smoothed, now)
@@ -173,7 +175,7 @@ with stage.below:
         edges = editing.edit(data.edge_index, data.num_nodes, {now.edits!r}).edge_index
         result = model(data.x, edges).softmax(1)[{node}]
         """,
-        shows=seen.now[node],
+        shows=result.now[node],
     )
     ui.source(
         GraphConvolution, edge_weights, GCN.embeddings, hearing.hear, depth.smoothing,

@@ -48,8 +48,8 @@ def influence(model: GCN, x: Tensor, edge_index: Tensor, node: int, layer: int) 
 
 def ring_hover(distance: Tensor, nodes: Tensor) -> list[str]:
     """Distance of each node, in words."""
-    told = zip(nodes.tolist(), distance[nodes].tolist(), strict=True)
-    return [f"node {m}: {f'{hops} hops' if hops >= 0 else 'never heard'}" for m, hops in told]
+    result = zip(nodes.tolist(), distance[nodes].tolist(), strict=True)
+    return [f"node {m}: {f'{hops} hops' if hops >= 0 else 'never heard'}" for m, hops in result]
 
 
 def gradient_hover(measured: Tensor, nodes: Tensor) -> list[str]:

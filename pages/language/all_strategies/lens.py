@@ -56,8 +56,8 @@ class Measured:
 def known(texts: Sequence[str], vocabulary: Set[str]) -> float:
     """Share of the words of texts, apart by spaces, that lie in a vocabulary; the first and the last of
     each text, which may be cut, are left out."""
-    found = [word for text in texts for word in text.split()[1:-1]]
-    return sum(word in vocabulary for word in found) / max(1, len(found))
+    results = [word for text in texts for word in text.split()[1:-1]]
+    return sum(word in vocabulary for word in results) / max(1, len(results))
 
 
 def distinct(tokens: Tensor, n: int = GRAM) -> float:
@@ -122,9 +122,9 @@ def compare(
         human: at least texts · (T₀ + length) tokens that the model has not been trained on.
         vocabulary: the words of the training text.
     """
-    _, found = last(writing(Pen(model, prompt, texts, seed), length, human))
-    assert found is not None
-    return measure(coder, *found, vocabulary)
+    _, result = last(writing(Pen(model, prompt, texts, seed), length, human))
+    assert result is not None
+    return measure(coder, *result, vocabulary)
 
 
 def writing(
@@ -149,11 +149,11 @@ def measure(
     coder: Tokenizer, tokens: Tensor, nats: Tensor, vocabulary: Set[str] | None
 ) -> dict[str, Measured]:
     """The measures of texts (S, R, t): by strategy, and of people where they are one more."""
-    found = {}
+    results = {}
     for name, rows, cost in zip([*STRATEGIES, HUMAN], tokens, nats, strict=False):
         share = known([coder.decode(row) for row in rows], vocabulary) if vocabulary else None
-        found[name] = Measured(rows, float(cost.mean()), distinct(rows), share)
-    return found
+        results[name] = Measured(rows, float(cost.mean()), distinct(rows), share)
+    return results
 
 
 def frames(length: int, most: int = 20) -> list[int]:
@@ -168,14 +168,14 @@ def story(
     return [measure(coder, tokens[..., :t], nats[..., :t], vocabulary) for t in frames(tokens.shape[-1])]
 
 
-def told(found: Mapping[str, Measured]) -> str:
+def told(result: Mapping[str, Measured]) -> str:
     """Who repeats more than people and surprises the model less, and who the other way round."""
-    if HUMAN not in found:
-        low = min(found, key=lambda how: found[how].distinct)
+    if HUMAN not in result:
+        low = min(result, key=lambda how: result[how].distinct)
         return f"Of all strategies {low} repeats itself most."
-    people = found[HUMAN]
-    less = [how for how, one in found.items() if one.nats < people.nats and how != HUMAN]
-    more = [how for how, one in found.items() if one.distinct < people.distinct]
+    people = result[HUMAN]
+    less = [how for how, one in result.items() if one.nats < people.nats and how != HUMAN]
+    more = [how for how, one in result.items() if one.distinct < people.distinct]
     return (
         f"Less surprising than people ({people.nats:.2f} nats): {listed(less)}. "
         f"More repetitive than people ({people.distinct:.2f} of the 8-grams differ): {listed(more)}."

@@ -63,11 +63,11 @@ def draw(story, at, film=None):
     """All measures of all strategies, at every frame."""
     names = list(story[-1])
     values = {
-        "surprisal (nats)": [[one.nats for one in found.values()] for found in story],
-        "different 8-grams": [[one.distinct for one in found.values()] for found in story],
+        "surprisal (nats)": [[one.nats for one in results.values()] for results in story],
+        "different 8-grams": [[one.distinct for one in results.values()] for results in story],
     }
     if words:
-        values["known words"] = [[one.known for one in found.values()] for found in story]
+        values["known words"] = [[one.known for one in results.values()] for results in story]
     people = names.index(lens.HUMAN) if lens.HUMAN in names else None
     fig, frames = figures.measures(names, values, people, at)
     ui.figure(
@@ -77,9 +77,9 @@ def draw(story, at, film=None):
     )  # fmt: skip
 
 
-def show(found):
+def show(results):
     """What is written so far."""
-    tokens, nats = found
+    tokens, nats = results
     if tokens.shape[-1] > strategies.GRAM:
         draw([lens.measure(coder, tokens, nats, words)], 0)
 
@@ -91,7 +91,7 @@ def asked(length):
 
 with stage.picture:
     of, start = asked(length)
-    found = ui.result(
+    result = ui.result(
         "Write with every strategy", start, key="write", of=of, show=show,
         quick=lens.quick(pen(name, prompt, seed), length),
         says="The strategies are compared in full when all texts are written.",
@@ -99,16 +99,16 @@ with stage.picture:
     longer = min(length + 50, lens.LONGEST)
     if lens.quick(pen(name, prompt, seed), longer):
         ui.prefetch_result("write", asked(longer))
-    story = measured(name, *found)
+    story = measured(name, *result)
     film = ui.film(
         len(story), key="step", seconds=0.2, default=length, label="Tokens", values=lens.frames(length)
     )
     draw(story, film.at, film)
 
 
-def equation(found, t):
+def equation(results, t):
     """The share of greedy's 8-grams that differ."""
-    count, share = lens.TEXTS * (t - strategies.GRAM + 1), found["greedy"].distinct
+    count, share = lens.TEXTS * (t - strategies.GRAM + 1), results["greedy"].distinct
     return (
         r"\text{greedy:}\quad \frac{\text{different 8-grams}}{\text{all}} = "
         rf"\frac{{{share * count:.0f}}}{{{count}}} = {share:.3f}"
@@ -116,7 +116,7 @@ def equation(found, t):
 
 
 with stage.foot:
-    film.bar(equations=[equation(found, t) for found, t in zip(story, lens.frames(length), strict=True)])
+    film.bar(equations=[equation(results, t) for results, t in zip(story, lens.frames(length), strict=True)])
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -160,8 +160,8 @@ with stage.below:
         place = {ui.spelled(name)}
         model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
         prompt = text.read(coder, {coder.decode(prompt.tolist())!r})
-        found = lens.compare(model, coder, prompt, {length}, seed={seed})
-        result = [one.nats for one in found.values()]
+        answers = lens.compare(model, coder, prompt, {length}, seed={seed})
+        result = [one.nats for one in answers.values()]
         """,
         shows=[one.nats for how, one in final.items() if how != lens.HUMAN],
     )

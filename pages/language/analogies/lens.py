@@ -19,18 +19,18 @@ from modules.language import word_vectors as wv
 from modules.language.count_vectors import CountSVD
 
 
-def answer(found: Table, a: str, b: str, c: str, exclude: bool = True, n: int = 8) -> list[tuple[str, float]]:
+def answer(table: Table, a: str, b: str, c: str, exclude: bool = True, n: int = 8) -> list[tuple[str, float]]:
     """The n best words for a : b = c : ?, with their cosines."""
-    question = torch.tensor([[*(found.find(w) for w in (a, b, c)), 0]])
-    ranked = wv.analogies(found.vectors, question, exclude).scores[0].sort(descending=True, stable=True)
+    question = torch.tensor([[*(table.find(w) for w in (a, b, c)), 0]])
+    ranked = wv.analogies(table.vectors, question, exclude).scores[0].sort(descending=True, stable=True)
     return [
-        (found.words[int(i)], float(s)) for i, s in zip(ranked.indices[:n], ranked.values[:n], strict=True)
+        (table.words[int(i)], float(s)) for i, s in zip(ranked.indices[:n], ranked.values[:n], strict=True)
     ]
 
 
-def known(found: Table, a: str, b: str, c: str) -> str | None:
+def known(table: Table, a: str, b: str, c: str) -> str | None:
     """The right answer to a : b = c : ?, where a relation has both pairs."""
-    for pairs in found.pairs.values():
+    for pairs in table.pairs.values():
         if (a, b) in pairs:
             for first, second in pairs:
                 if first == c:
@@ -38,10 +38,10 @@ def known(found: Table, a: str, b: str, c: str) -> str | None:
     return None
 
 
-def corners(found: Table, a: str, b: str, c: str, best: str) -> tuple[Tensor, list[str]]:
+def corners(table: Table, a: str, b: str, c: str, best: str) -> tuple[Tensor, list[str]]:
     """a, b, c, b − a + c and the answer in the plane that holds most of them: (5, 2), and their names."""
     names = [w.strip().lower() for w in (a, b, c)]
-    unit = F.normalize(found.vectors[[found.find(w) for w in (*names, best)]], dim=-1)
+    unit = F.normalize(table.vectors[[table.find(w) for w in (*names, best)]], dim=-1)
     five = torch.stack([unit[0], unit[1], unit[2], unit[1] - unit[0] + unit[2], unit[3]])
     return wv.plane(five), [*names, "", best]
 

@@ -53,13 +53,13 @@ def show_question():
             ui.text(label, default, key=f"{label}-{corpus}", max_chars=40)
             for label, default in zip("abc", QUESTIONS[corpus], strict=True)
         ]
-        found = loaded(corpus, method)
-        relation = ui.choice("Relation", list(found.pairs), key=f"relation-{corpus}", as_list=True)
+        result = loaded(corpus, method)
+        relation = ui.choice("Relation", list(result.pairs), key=f"relation-{corpus}", as_list=True)
         exclude = ui.toggle("Leave the inputs out", True, key="exclude")
     a, b, c = (w.strip().lower() for w in asked)
     try:
-        ranking = lens.answer(found, a, b, c, exclude)
-        points, words = lens.corners(found, a, b, c, ranking[0][0])
+        ranking = lens.answer(result, a, b, c, exclude)
+        points, words = lens.corners(result, a, b, c, ranking[0][0])
     except UserError as error:
         ui.stop(str(error))
     best, cosine = ranking[0]
@@ -67,7 +67,7 @@ def show_question():
         left, right = ui.columns([5, 3])
         with left:
             ui.figure(
-                figures.parallelogram(points, words, right=lens.known(found, a, b, c) in (None, best)),
+                figures.parallelogram(points, words, right=lens.known(result, a, b, c) in (None, best)),
                 alt=f"{b} − {a} + {c} and the word nearest to it, in the plane of these five points",
                 data={"word": words, "x": points[:, 0], "y": points[:, 1]}, key="corners", share=1.0,
             )  # fmt: skip
@@ -78,7 +78,7 @@ def show_question():
                 alt="The words nearest to b − a + c", key="ranking", share=1.0,
                 data={"answer": [w for w, _ in ranking], "cosine": [s for _, s in ranking]},
             )  # fmt: skip
-    scored = embeddings.score(found, relation, exclude)
+    scored = embeddings.score(result, relation, exclude)
     stage.metrics(
         {
             "Questions right": f"{scored.hits} of {scored.questions}",
@@ -123,8 +123,8 @@ def show_question():
             from pages.language.analogies import lens
 
             place = experiments.ZOO / "{METHODS[method]}-{CORPORA[corpus]}"
-            found = embeddings.table(weights.load(place), weights.read_card(place))
-            ranking = lens.answer(found, {a!r}, {b!r}, {c!r}, exclude={exclude})
+            table = embeddings.table(weights.load(place), weights.read_card(place))
+            ranking = lens.answer(table, {a!r}, {b!r}, {c!r}, exclude={exclude})
             result = [cosine for word, cosine in ranking]
             """,
             shows=[s for _, s in ranking],
@@ -136,25 +136,25 @@ def show_board():
     with stage.rail:
         sentences = ui.slider("Sentences", 100, 6000, 3000, key="sentences", step=100)
         noise = ui.slider("Noise, share of words", 0.0, 0.9, 0.0, key="noise", step=0.05)
-    found = board(sentences, noise)
-    dims = list(range(1, len(found.hits) + 1))
+    result = board(sentences, noise)
+    dims = list(range(1, len(result.hits) + 1))
     film = ui.film(len(dims), key="d", default=11, label="d =", values=dims)
-    shares = [hit / found.questions for hit in found.hits]
+    shares = [hit / result.questions for hit in result.hits]
     fig = basic.curves({"right": shares}, x=dims, mark=dims[film.at], xlabel="dimensions d",
                        ylabel="share answered rightly")  # fmt: skip
     fig.update_yaxes(range=[0, 1.02])
     with stage.picture:
         ui.figure(
             fig, alt="Share of all analogy questions answered rightly, against the dimensions", key="board",
-            data={"d": dims, "right": found.hits}, share=1.0, film=film,
+            data={"d": dims, "right": result.hits}, share=1.0, film=film,
             frames={"layout.shapes.0.x0": dims, "layout.shapes.0.x1": dims},
         )  # fmt: skip
     with stage.foot:
         film.bar(
-            captions=[f"{d} dimensions answer {hit} of {found.questions} questions."
-                      for d, hit in zip(dims, found.hits, strict=True)],
-            equations=[rf"\frac{{{hit}}}{{{found.questions}}} = {share:.4f}"
-                       for hit, share in zip(found.hits, shares, strict=True)],
+            captions=[f"{d} dimensions answer {hit} of {result.questions} questions."
+                      for d, hit in zip(dims, result.hits, strict=True)],
+            equations=[rf"\frac{{{hit}}}{{{result.questions}}} = {share:.4f}"
+                       for hit, share in zip(result.hits, shares, strict=True)],
         )  # fmt: skip
     enough = next((d for d, share in zip(dims, shares, strict=True) if share > 0.5), None)
     answer = "none" if enough is None else "1 to 5" if enough <= 5 else "6 to 20" if enough <= 20 else "more"
@@ -176,10 +176,10 @@ def show_board():
             f"""
             from pages.language.analogies import lens
 
-            found = lens.board(sentences={sentences}, noise={noise:g})
-            result = found.hits
+            board = lens.board(sentences={sentences}, noise={noise:g})
+            result = board.hits
             """,
-            shows=found.hits,
+            shows=result.hits,
         )
         ui.source(lens.board, lens.corpus, analogies, references=ROOM.references)
 

@@ -26,8 +26,8 @@ def read(text: str) -> tuple[list[tuple[str, list[str]]], str]:
     """The lines of a typed table, each with the words behind its colon, and what was decided about commas."""
     lines = [line for line in map(str.strip, text.lower().splitlines()) if line]
     behind = [line.partition(":")[2].strip() or "?" for line in lines]
-    words, said = cells.rows("\n".join(part.replace(";", " ") for part in behind))
-    return list(zip(lines, words, strict=True)), said
+    words, texts = cells.rows("\n".join(part.replace(";", " ") for part in behind))
+    return list(zip(lines, words, strict=True)), texts
 
 
 def commas(text: str) -> str:
@@ -107,15 +107,15 @@ def tree(trace: Trace, rows: int) -> Tree:
     """A `beam_trace` as a tree of at most so many leaves, if those that stay are no more: of the cut branches
     the best of each step, equally many."""
     for pruned in range(SHOWN, 0, -1):
-        found = grown(trace, pruned)
-        if max(found.place) + 1 <= rows:
-            return found
+        result = grown(trace, pruned)
+        if max(result.place) + 1 <= rows:
+            return result
     return grown(trace, 0)
 
 
 def grown(trace: Trace, pruned: int) -> Tree:
     """The tree with the best `pruned` of the cut branches a step."""
-    found = Tree()
+    result = Tree()
     nodes: dict[tuple[int, tuple[int, ...]], int] = {}
     groups = 1 + max(int(step.values["groups"].max()) for step in trace)
     for g in range(groups):
@@ -132,59 +132,59 @@ def grown(trace: Trace, pruned: int) -> Tree:
                 if gone[g] > pruned:
                     continue
             token = int(v["token"][m])
-            nodes[g, (*before, token)] = len(found.depth)
-            found.depth.append(t)
-            found.place.append(0.0)
-            found.parent.append(nodes[g, before])
-            found.tokens.append(token)
-            found.text.append((*before, token))
-            found.log_prob.append(float(v["log_prob"][m]))
-            found.state.append(state)
-            found.group.append(g)
-    arrange(found)
-    return found
+            nodes[g, (*before, token)] = len(result.depth)
+            result.depth.append(t)
+            result.place.append(0.0)
+            result.parent.append(nodes[g, before])
+            result.tokens.append(token)
+            result.text.append((*before, token))
+            result.log_prob.append(float(v["log_prob"][m]))
+            result.state.append(state)
+            result.group.append(g)
+    arrange(result)
+    return result
 
 
-def arrange(found: Tree) -> None:
+def arrange(result: Tree) -> None:
     """Give leaves rows of their own, the most probable first; a parent stands amid its children."""
     children: dict[int, list[int]] = {}
-    for node, parent in enumerate(found.parent):
+    for node, parent in enumerate(result.parent):
         children.setdefault(parent, []).append(node)
     rows = 0
 
     def visit(node: int) -> float:
         nonlocal rows
-        below = sorted(children.get(node, ()), key=lambda n: (found.group[n], -found.log_prob[n]))
+        below = sorted(children.get(node, ()), key=lambda n: (result.group[n], -result.log_prob[n]))
         if below:
             places = [visit(n) for n in below]
-            found.place[node] = sum(places) / len(places)
+            result.place[node] = sum(places) / len(places)
         else:
-            found.place[node], rows = float(rows), rows + 1
-        return found.place[node]
+            result.place[node], rows = float(rows), rows + 1
+        return result.place[node]
 
     visit(0)
 
 
-def lead(found: Tree, model: NextToken, text: tuple[int, ...]) -> None:
+def lead(result: Tree, model: NextToken, text: tuple[int, ...]) -> None:
     """Grow what is missing on the way to a text: nodes that the search has not seen, behind the last that it
     has."""
-    seen = max((n for n, t in enumerate(found.text) if t == text[: len(t)]), key=found.depth.__getitem__)
-    for t in range(found.depth[seen], len(text)):
+    results = max((n for n, t in enumerate(result.text) if t == text[: len(t)]), key=result.depth.__getitem__)
+    for t in range(result.depth[results], len(text)):
         row = model.next_log_probs(torch.tensor(text[:t], dtype=torch.int64)[None])[0]
-        found.depth.append(t + 1)
-        found.place.append(0.0)
-        found.parent.append(seen if t == found.depth[seen] else len(found.parent) - 1)
-        found.tokens.append(text[t])
-        found.text.append(text[: t + 1])
-        found.log_prob.append(found.log_prob[found.parent[-1]] + float(row[text[t]]))
-        found.state.append("unseen")
-        found.group.append(found.group[seen])
-    arrange(found)
+        result.depth.append(t + 1)
+        result.place.append(0.0)
+        result.parent.append(results if t == result.depth[results] else len(result.parent) - 1)
+        result.tokens.append(text[t])
+        result.text.append(text[: t + 1])
+        result.log_prob.append(result.log_prob[result.parent[-1]] + float(row[text[t]]))
+        result.state.append("unseen")
+        result.group.append(result.group[results])
+    arrange(result)
 
 
-def along(found: Tree, text: tuple[int, ...] | None) -> list[bool]:
+def along(result: Tree, text: tuple[int, ...] | None) -> list[bool]:
     """Which nodes lie on the way to a text."""
-    return [text is not None and node == text[: len(node)] for node in found.text]
+    return [text is not None and node == text[: len(node)] for node in result.text]
 
 
 def probability(log_prob: float) -> str:

@@ -67,8 +67,8 @@ def search(name, table, prompt, length, width, groups, strength, alpha):
         eos = getattr(model, "eos", None)
         return beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names), names, None
     model, names, eos = lens.table(table, length)
-    found = beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names)
-    return found, names, exhaustive_search(model, prompt, length, eos, alpha)
+    results = beam_trace(model, prompt, length, width, eos, alpha, groups, strength, names)
+    return results, names, exhaustive_search(model, prompt, length, eos, alpha)
 
 
 try:
@@ -87,24 +87,24 @@ def read(tokens):
 
 def draw(trace, film, key, title=""):
     """The tree of a search, as large as its place."""
-    found = lens.tree(trace, figures.ROWS)
+    tree = lens.tree(trace, figures.ROWS)
     if best:
-        lens.lead(found, lens.table(table, length)[0], best.tokens)
-    tokens = ["", *(names[i] for i in found.tokens[1:])]
-    labels = figures.fitting(tokens, [lens.probability(p) for p in found.log_prob], max(found.depth), title)
+        lens.lead(tree, lens.table(table, length)[0], best.tokens)
+    tokens = ["", *(names[i] for i in tree.tokens[1:])]
+    labels = figures.fitting(tokens, [lens.probability(p) for p in tree.log_prob], max(tree.depth), title)
     hover = [
         f"{read(text)}: log P = {p:.4f}, P = {lens.probability(p)}"
-        for text, p in zip(found.text, found.log_prob, strict=True)
+        for text, p in zip(tree.text, tree.log_prob, strict=True)
     ]
     fig = figures.tree(
-        found.depth, found.place, found.parent, labels, hover, found.state, found.group,
-        lens.along(found, best.tokens if best else None), title=title,
+        tree.depth, tree.place, tree.parent, labels, hover, tree.state, tree.group,
+        lens.along(tree, best.tokens if best else None), title=title,
     )  # fmt: skip
     ui.figure(
         fig, key=key, share=1.0, film=film, frames=figures.growing(fig, film.count),
         alt=f"The search {title}: branches that stay, branches cut, texts that have ended",
-        data={"text": [read(t) for t in found.text], "log P": found.log_prob, "state": found.state,
-              "group": found.group},
+        data={"text": [read(t) for t in tree.text], "log P": tree.log_prob, "state": tree.state,
+              "group": tree.group},
     )  # fmt: skip
 
 
@@ -162,11 +162,11 @@ with stage.below:
         "without the power α the shortest finished text tends to win; groups with a penalty λ choose apart."
     )
     if best is not None:
-        found = abs(top.score - best.score) < 1e-9
+        result = abs(top.score - best.score) < 1e-9
         ui.check(
             f"Does the search with B = {width} find the best of all texts?",
             ["yes", "no"],
-            "yes" if found else "no",
+            "yes" if result else "no",
             f"Best of all: score {best.score:.4f}; found: {top.score:.4f}.",
             wrong={
                 "yes": "The beginning of the best text was cut: look for the grey node on its way.",

@@ -36,15 +36,15 @@ class Width:
     spread: list[list[Hypothesis]]
 
 
-def pairs(found: Sequence[Hypothesis]) -> float:
+def pairs(results: Sequence[Hypothesis]) -> float:
     """Share of different pairs of neighbouring tokens among texts."""
-    each = [pair for h in found for pair in zip(h.tokens, h.tokens[1:], strict=False)]
+    each = [pair for h in results for pair in zip(h.tokens, h.tokens[1:], strict=False)]
     return len(set(each)) / max(1, len(each))
 
 
-def len_of(found: Hypothesis) -> int:
+def len_of(hypothesis: Hypothesis) -> int:
     """Tokens of a text, its end included."""
-    return len(found.tokens)
+    return len(hypothesis.tokens)
 
 
 SIZES = (1, 2, 4, 8)
@@ -85,7 +85,7 @@ def widening(
         done += most
         yield done / work, []
     for size in sizes:
-        groups = [[group[0] for group in found[:size]] for found in spread]
+        groups = [[group[0] for group in result[:size]] for result in spread]
         plain, normal = [] if known is None else known[size], []
         for i, prompt in enumerate(prompts):
             if known is None:
@@ -96,10 +96,10 @@ def widening(
             )
             done += size
             yield done / work, list(rows)
-        best = [found[0].log_prob for found in plain]
+        best = [result[0].log_prob for result in plain]
         better = sum(b >= a - 1e-9 for a, b in zip(before or best, best, strict=True))
-        short, long = (sum(map(len_of, found)) / n for found in ([p[0] for p in plain], normal))
-        same, apart = (sum(map(pairs, found)) / n for found in (plain, groups))
+        short, long = (sum(map(len_of, result)) / n for result in ([p[0] for p in plain], normal))
+        same, apart = (sum(map(pairs, result)) / n for result in (plain, groups))
         rows.append(Width(size, sum(best) / n, better, short, long, same, apart, plain, groups))
         before = best
     yield 1.0, rows

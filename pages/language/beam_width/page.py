@@ -85,9 +85,11 @@ def quick(length):
 # --- Picture ------------------------------------------------------------------------------------
 
 
-def read(found):
+def read(result):
     """A text as it is shown, with its log P."""
-    return f"{found.log_prob:.1f} " + texts.joined(coder, texts.shown(coder.tokens[i] for i in found.tokens))
+    return f"{result.log_prob:.1f} " + texts.joined(
+        coder, texts.shown(coder.tokens[i] for i in result.tokens)
+    )
 
 
 def draw(rows, film=None):
@@ -107,9 +109,9 @@ def draw(rows, film=None):
         return
     place = chosen.index(shown)
     sides = {"A beam": [row.texts[place] for row in rows], "Groups": [row.spread[place] for row in rows]}
-    for column, (title, found) in zip(ui.columns(2), sides.items(), strict=True):
+    for column, (title, result) in zip(ui.columns(2), sides.items(), strict=True):
         with column:
-            fig, lines = figures.found([[read(h) for h in row] for row in found], title)
+            fig, lines = figures.found([[read(h) for h in row] for row in result], title)
             ui.figure(
                 fig, alt=f"{title}: the texts found behind {shown.strip()}", key=title, share=0.5,
                 film=film, frames=lines,

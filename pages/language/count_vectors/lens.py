@@ -71,13 +71,13 @@ def count(text: str, k: int) -> Counted:
         UserError: no two words in one sentence, or more than `MOST` different words.
     """
     lines = sentences(text)
-    found = [w for line in lines for w in line]
-    vocabulary = sorted(dict.fromkeys(found), key=lambda w: -found.count(w))  # ties as they came
+    results = [w for line in lines for w in line]
+    vocabulary = sorted(dict.fromkeys(results), key=lambda w: -results.count(w))  # ties as they came
     if len(vocabulary) > MOST:
         raise UserError(f"The text has {len(vocabulary):,} different words: shorten it to {MOST}.")
     if max(map(len, lines), default=0) < 2 or len(vocabulary) < 2:
         raise UserError("Nothing stands beside anything: write a sentence of at least two different words.")
-    return Counted(vocabulary, matrix(lines, vocabulary, k), len(found))
+    return Counted(vocabulary, matrix(lines, vocabulary, k), len(results))
 
 
 def add(old: Counted, text: str, k: int) -> Counted:
@@ -145,21 +145,21 @@ class Near:
     whole: Tensor
 
 
-def near(counted: Counted, found: Decomposed, word: str, n: int = 10) -> Near:
+def near(counted: Counted, result: Decomposed, word: str, n: int = 10) -> Near:
     """Neighbours of a word after the SVD, with what the matrix itself says of them.
 
     Raises:
         UserError: the text does not have the word.
     """
     at = counted.find(word)
-    ids, cosines = wv.neighbours(found.vectors, at, n)
-    rows = F.normalize(found.matrix, dim=1)
+    ids, cosines = wv.neighbours(result.vectors, at, n)
+    rows = F.normalize(result.matrix, dim=1)
     return Near([counted.words[i] for i in ids.tolist()], cosines, rows[ids] @ rows[at])
 
 
-def plane(found: Decomposed, n: int) -> Tensor:
+def plane(result: Decomposed, n: int) -> Tensor:
     """The n most frequent words in the two directions in which their unit vectors differ most: (n, 2)."""
-    return wv.plane(F.normalize(found.vectors[:n], dim=1))
+    return wv.plane(F.normalize(result.vectors[:n], dim=1))
 
 
 # --- Every number of dimensions at once: films ------------------------------------------------------
@@ -173,12 +173,12 @@ def approximations(whole: Decomposed, n: int) -> Tensor:
 
 def planes(whole: Decomposed, n: int) -> Tensor:
     """`plane` for d = 0 … V, (V + 1, n, 2), each turned so that it lies nearest to the one before."""
-    found = [torch.zeros(n, 2, dtype=whole.vectors.dtype)]
+    results = [torch.zeros(n, 2, dtype=whole.vectors.dtype)]
     for d in range(1, whole.vectors.shape[1] + 1):
         now = wv.plane(F.normalize(whole.vectors[:n, :d], dim=1))
-        U, _, Vh = torch.linalg.svd(now.T @ found[-1])
-        found.append(now @ (U @ Vh))  # the rotation (or mirror) that Procrustes finds
-    return torch.stack(found)
+        U, _, Vh = torch.linalg.svd(now.T @ results[-1])
+        results.append(now @ (U @ Vh))  # the rotation (or mirror) that Procrustes finds
+    return torch.stack(results)
 
 
 @dataclass(frozen=True)

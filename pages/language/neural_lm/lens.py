@@ -75,13 +75,13 @@ def corpus(name: str, written: str = "", unit: str = "words") -> Corpus:
     return Corpus(coder, [coder.encode(line) for line in kept], [coder.encode(line) for line in held])
 
 
-def places(found: Corpus, part: list[list[int]], T: int) -> tuple[Tensor, Tensor]:
+def places(result: Corpus, part: list[list[int]], T: int) -> tuple[Tensor, Tensor]:
     """What is predicted and from what: contexts (N, T) and tokens (N,). Characters begin after the first T.
 
     Raises:
         UserError: fewer characters than a context has.
     """
-    if found.by_words:
+    if result.by_words:
         return contexts(part, T)
     ids = torch.tensor(part[0])
     if len(ids) <= T:
@@ -89,22 +89,22 @@ def places(found: Corpus, part: list[list[int]], T: int) -> tuple[Tensor, Tensor
     return ids.unfold(0, T, 1)[:-1], ids[T:]
 
 
-def counted(found: Corpus, n: int, smoothing: str) -> NGram:
+def counted(result: Corpus, n: int, smoothing: str) -> NGram:
     """n-grams of the training part."""
-    if found.by_words:
+    if result.by_words:
         ends = {"bos": WordTokenizer.BOS, "eos": WordTokenizer.EOS}
-        model = NGram(len(found.coder), n, smoothing, discount=found.discount, **ends)  # type: ignore[arg-type]
-        lines = Sentences(found.train)
+        model = NGram(len(result.coder), n, smoothing, discount=result.discount, **ends)  # type: ignore[arg-type]
+        lines = Sentences(result.train)
         model.count((lines.tokens, lines.targets))
     else:
-        model = NGram(len(found.coder), n, smoothing)  # type: ignore[arg-type]
-        model.fit(torch.tensor(found.train))
+        model = NGram(len(result.coder), n, smoothing)  # type: ignore[arg-type]
+        model.fit(torch.tensor(result.train))
     return model
 
 
-def mean_nll(model: NGram, found: Corpus) -> float:
+def mean_nll(model: NGram, result: Corpus) -> float:
     """Mean nats of the held-out part, at the places that the network predicts too."""
-    before, after = places(found, found.test, model.order - 1)
+    before, after = places(result, result.test, model.order - 1)
     p = [
         model.next_log_probs(b).gather(1, a[:, None])
         for b, a in zip(before.split(512), after.split(512), strict=True)
@@ -135,18 +135,18 @@ class Progress:
 
 
 def train(
-    found: Corpus, n: int, d: int, hidden: int, rate: float, one_hot: bool, steps: int, batch: int = 256
+    result: Corpus, n: int, d: int, hidden: int, rate: float, one_hot: bool, steps: int, batch: int = 256
 ) -> Iterator[tuple[float, Progress]]:
     """Adam on random places: the share done, and what is reached.
 
     Raises:
         UserError: see `places`.
     """
-    x, y = places(found, found.train, n - 1)
-    held = places(found, found.test, n - 1)
+    x, y = places(result, result.train, n - 1)
+    held = places(result, result.test, n - 1)
     generator = torch.Generator().manual_seed(0)
     settings: dict[str, Any] = {"embedding": "one-hot" if one_hot else "learned", "zero_output": True}
-    network = seeded(lambda: Bengio(len(found.coder), n - 1, d, hidden, **settings))
+    network = seeded(lambda: Bengio(len(result.coder), n - 1, d, hidden, **settings))
     optimizer = torch.optim.Adam([p for p in network.parameters() if p.requires_grad], rate)
     progress, every = Progress(network), max(1, steps // FRAMES)
 
@@ -165,25 +165,25 @@ def train(
             yield done / steps, progress
 
 
-def read(found: Corpus, context: str) -> Tensor:
+def read(result: Corpus, context: str) -> Tensor:
     """A context as tokens (1, T).
 
     Raises:
         UserError: a character outside the vocabulary.
     """
     try:
-        return torch.tensor([found.coder.encode(context)], dtype=torch.int64)
+        return torch.tensor([result.coder.encode(context)], dtype=torch.int64)
     except ValueError as error:
         raise UserError(str(error)) from None
 
 
-def next_tokens(found: Corpus, counts: NGram, network: Bengio | None, context: str) -> dict[str, Tensor]:
+def next_tokens(result: Corpus, counts: NGram, network: Bengio | None, context: str) -> dict[str, Tensor]:
     """P(next | context) by Kneser-Ney and by the network: name -> (V,).
 
     Raises:
         UserError: a character outside the vocabulary.
     """
-    prefix = read(found, context)
+    prefix = read(result, context)
     p = {"Kneser-Ney": counts.next_log_probs(prefix)[0].exp()}
     if network is not None:
         with torch.no_grad():
@@ -205,33 +205,33 @@ class Film:
     tokens: list[str]
 
 
-def film(found: Corpus, progress: Progress, context: str) -> Film:
+def film(result: Corpus, progress: Progress, context: str) -> Film:
     """The whole training, look by look.
 
     Raises:
         UserError: a character outside the vocabulary.
     """
-    prefix = read(found, context)
+    prefix = read(result, context)
     p, points, tokens = [], [], list[str]()
     for network in progress.networks():
         with torch.no_grad():
             p.append(network.next_log_probs(prefix)[0].exp().double())
-        drawn, tokens = plane(found, network)
+        drawn, tokens = plane(result, network)
         points.append(drawn)
     return Film(torch.stack(p), aligned(torch.stack(points)), tokens)
 
 
-def plane(found: Corpus, network: Bengio, n: int = MAPPED) -> tuple[Tensor, list[str]]:
+def plane(result: Corpus, network: Bengio, n: int = MAPPED) -> tuple[Tensor, list[str]]:
     """The n most frequent tokens in the plane in which their vectors differ most: (n, 2), and the tokens.
 
     With one-hot inputs a token's vector is the column of the first layer that it switches on as the last of
     the context.
     """
-    ids = torch.tensor([i for line in found.train for i in line])
-    top = ids.bincount(minlength=len(found.coder)).argsort(descending=True, stable=True)[:n]
+    ids = torch.tensor([i for line in result.train for i in line])
+    top = ids.bincount(minlength=len(result.coder)).argsort(descending=True, stable=True)[:n]
     top = top[torch.isin(top, ids)]
     table = network.embedding.weight.detach()
     if network.one_hot:
         H = network.first.weight.detach()
         table = H.reshape(len(H), network.context, -1)[:, -1].T
-    return wv.plane(F.normalize(table[top], dim=1)), [found.coder.tokens[i] for i in top.tolist()]
+    return wv.plane(F.normalize(table[top], dim=1)), [result.coder.tokens[i] for i in top.tolist()]

@@ -56,23 +56,28 @@ with stage.rail:
 @ui.cached
 def anchors(name, written, unit, n):
     """The text, its Kneser-Ney counts, and what add-one and Kneser-Ney reach, nats a token."""
-    found = lens.corpus(name, written, unit)
-    counts = lens.counted(found, n, "kneser-ney")
-    return found, counts, lens.mean_nll(lens.counted(found, n, "add"), found), lens.mean_nll(counts, found)
+    corpus = lens.corpus(name, written, unit)
+    counts = lens.counted(corpus, n, "kneser-ney")
+    return (
+        corpus,
+        counts,
+        lens.mean_nll(lens.counted(corpus, n, "add"), corpus),
+        lens.mean_nll(counts, corpus),
+    )
 
 
 try:
-    found, counts, add_one, kneser_ney = anchors(name, written, unit, n)
+    result, counts, add_one, kneser_ney = anchors(name, written, unit, n)
 except (UserError, ValueError) as error:  # too short, or n-grams too long to be counted
     ui.stop(str(error))
 with stage.rail:
-    example = "the dog sat on the" if found.by_words else "the "
+    example = "the dog sat on the" if result.by_words else "the "
     context = ui.text("Context", example, key=f"context-{name}", max_chars=100)
     if name == lens.OWN:
         with ui.expander("A text file instead"):
             ui.upload("Its beginning is put above", into="own")
 try:
-    before = lens.next_tokens(found, counts, None, context)
+    before = lens.next_tokens(result, counts, None, context)
 except UserError as error:
     ui.stop(str(error))
 scores = {"add-one": add_one, "Kneser-Ney": kneser_ney}
@@ -94,7 +99,7 @@ def draw_loss(progress, share, film=None):
 def draw_next(p, share, film=None, each=None):
     """Bars of the next token, the likeliest by the network (else by counts)."""
     top = list(p.values())[-1].argsort(descending=True, stable=True)[:BARS]
-    labels = visible([found.coder.tokens[i] for i in top.tolist()])
+    labels = visible([result.coder.tokens[i] for i in top.tolist()])
     fig = bars.answers(labels, {key: v[top] for key, v in p.items()})
     ui.figure(
         fig, alt="The most probable next tokens by Kneser-Ney and by the network", key="next", share=share,
@@ -108,10 +113,10 @@ def draw(progress, film=None, story=None):
     left, right = ui.columns([6, 5])
     with left:
         draw_loss(progress, 0.5, film)
-        p = lens.next_tokens(found, counts, progress.network, context)
+        p = lens.next_tokens(result, counts, progress.network, context)
         draw_next(p, 0.5, film, story.next if story else None)
     with right:
-        points, tokens = (story.points, story.tokens) if story else lens.plane(found, progress.network)
+        points, tokens = (story.points, story.tokens) if story else lens.plane(result, progress.network)
         shown = points[film.at] if film else points
         fig, frames = maps.moving_map(
             points if film else points[None], visible(tokens), at=film.at if film else 0, room=(40, 20)
@@ -136,12 +141,12 @@ def draw_counts():
 with stage.picture:
     done = ui.job(
         "Train",
-        lambda: lens.train(found, n, d, hidden, rate, inputs == "one-hot", steps),
+        lambda: lens.train(result, n, d, hidden, rate, inputs == "one-hot", steps),
         key="train", of=(name, written, unit, n, d, hidden, rate, inputs, steps), show=draw,
         before=draw_counts, at_once=go,
     )  # fmt: skip
     if done is not None:
-        story = lens.film(found, done, context)
+        story = lens.film(result, done, context)
         film = ui.film(
             len(done.steps), key="look", seconds=0.1, default=steps, label="Step", values=done.steps
         )
@@ -181,9 +186,9 @@ with stage.below:
     ui.program(
         f"""
         from pages.language.neural_lm import lens
-        found = lens.corpus({name!r}, {written!r}, {unit!r})
-        counts = [lens.counted(found, {n}, smoothing) for smoothing in ("add", "kneser-ney")]
-        result = [lens.mean_nll(model, found) for model in counts]
+        corpus = lens.corpus({name!r}, {written!r}, {unit!r})
+        counts = [lens.counted(corpus, {n}, smoothing) for smoothing in ("add", "kneser-ney")]
+        result = [lens.mean_nll(model, corpus) for model in counts]
         """
         + (
             f"""

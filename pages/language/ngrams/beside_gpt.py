@@ -23,11 +23,11 @@ def view(stage: Any) -> None:
     )
     known, level = counts["metrics"]["test/nll"], gpt["metrics"]["test/nll"]
 
-    def draw(found: list[float]) -> None:
+    def draw(result: list[float]) -> None:
         ui.figure(
-            figures.by_order(found, (order, known), (context, level)), key="by-order", share=1.0,
+            figures.by_order(result, (order, known), (context, level)), key="by-order", share=1.0,
             alt="Nats a character of held-out Shakespeare by the order of the counts, and of the GPT",
-            data={"n": range(1, len(found) + 1), "nats a character": found},
+            data={"n": range(1, len(result) + 1), "nats a character": result},
         )  # fmt: skip
 
     with stage.picture:
@@ -37,12 +37,12 @@ def view(stage: Any) -> None:
             draw([])
             ui.caption(str(error))
             return
-        found = ui.job(
+        result = ui.job(
             "Count orders 1 to 8", lambda: held_out.by_order(train, test, size), key="held-out", of=(),
             show=draw, before=lambda: draw([]),
         )  # fmt: skip
-        if found is not None:
-            draw(found)
+        if result is not None:
+            draw(result)
     with stage.below:
         ui.caption(
             f"The same {len(test):,} held-out characters for both. What differs: the counts look n − 1 "

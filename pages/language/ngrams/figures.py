@@ -32,7 +32,7 @@ def stacked(labels: Sequence[str], parts: Mapping[str, Any], *, height: int = 46
     return fig
 
 
-def by_order(found: Sequence[float], shipped: tuple[int, float], gpt: tuple[int, float]) -> go.Figure:
+def by_order(result: Sequence[float], shipped: tuple[int, float], gpt: tuple[int, float]) -> go.Figure:
     """Nats a character for n = 1, 2, …; a ring at the counts that ship, and the level of the GPT.
 
     Args:
@@ -42,7 +42,8 @@ def by_order(found: Sequence[float], shipped: tuple[int, float], gpt: tuple[int,
     context, level = gpt
     fig = go.Figure(
         go.Scatter(
-            x=list(range(1, len(found) + 1)), y=list(found), mode="lines+markers", name="counts, Kneser-Ney",
+            x=list(range(1, len(result) + 1)), y=list(result), mode="lines+markers",
+            name="counts, Kneser-Ney",
             line={"width": 4, "color": theme.INPUT}, marker={"size": 11},
         )
     )  # fmt: skip

@@ -37,9 +37,9 @@ def by_order(train: Tensor, test: Tensor, size: int, most: int = MOST) -> Iterat
     model = NGram(size, most)
     yield 0.02, []
     model.fit(train[None])
-    found: list[float] = []
+    results: list[float] = []
     for order in range(1, most + 1):
-        yield order / (most + 1), found
+        yield order / (most + 1), results
         lower = model.lower_order(order, smoothing="kneser-ney")
-        found = [*found, -float(lower.token_log_probs(test[None, :-1], test[None, 1:]).mean())]
-    yield 1.0, found
+        results = [*results, -float(lower.token_log_probs(test[None, :-1], test[None, 1:]).mean())]
+    yield 1.0, results

@@ -78,28 +78,28 @@ def contexts(counted: Counted, context: Tensor, others: int = 3) -> ContextTree:
     model = counted.model
     missing = model.order - 1 - len(context)
     padded = [*[model.pad] * max(0, missing), *context.tolist()]
-    found = ContextTree([()], [int(model.counts.sum())], [-1], [0.0], [True])
+    context_tree = ContextTree([()], [int(model.counts.sum())], [-1], [0.0], [True])
     node = 0
     for length in range(1, model.order):
         keys, where = (model.keys // model.base % model.base**length).unique(return_inverse=True)
         total = torch.zeros_like(keys).index_add_(0, where, model.counts.long())
-        fits = keys % model.base ** (length - 1) == number(found.tokens[node], model.base)
+        fits = keys % model.base ** (length - 1) == number(context_tree.tokens[node], model.base)
         oldest, often = keys[fits] // model.base ** (length - 1), total[fits]
         typed = padded[-length]
         ranked = often.argsort(descending=True, stable=True).tolist()
         ranked = [i for i in ranked if int(oldest[i]) != typed][:others]
-        seen = (oldest == typed).nonzero().flatten().tolist()
-        parent, suffix = node, found.tokens[node]
-        shown = [(typed, int(often[seen[0]]) if seen else 0)]
+        result = (oldest == typed).nonzero().flatten().tolist()
+        parent, suffix = node, context_tree.tokens[node]
+        shown = [(typed, int(often[result[0]]) if result else 0)]
         shown += [(int(oldest[i]), int(often[i])) for i in ranked]
-        node = len(found.tokens)
+        node = len(context_tree.tokens)
         for row, (token, n) in enumerate(shown):
-            found.tokens.append((token, *suffix))
-            found.count.append(n)
-            found.parent.append(parent)
-            found.place.append(float(row))
-            found.typed.append(row == 0)
-    return found
+            context_tree.tokens.append((token, *suffix))
+            context_tree.count.append(n)
+            context_tree.parent.append(parent)
+            context_tree.place.append(float(row))
+            context_tree.typed.append(row == 0)
+    return context_tree
 
 
 def after(counted: Counted, tokens: tuple[int, ...], read: Counted) -> tuple[Tensor, Tensor]:

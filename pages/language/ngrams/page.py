@@ -110,27 +110,29 @@ def show_next():
 
 
 def show_contexts():
-    found = lens.contexts(model, context)
-    read = [" ".join(model.names(tokens)) for tokens in found.tokens]
-    oldest = [model.names(tokens[:1])[0] if tokens else "all" for tokens in found.tokens]
+    contexts = lens.contexts(model, context)
+    read = [" ".join(model.names(tokens)) for tokens in contexts.tokens]
+    oldest = [model.names(tokens[:1])[0] if tokens else "all" for tokens in contexts.tokens]
     with stage.picture:
         clicked = ui.clickable(
             trees.tree(
-                [len(tokens) for tokens in found.tokens], found.place, found.parent,
-                [f"{name} ({n})" for name, n in zip(oldest, found.count, strict=True)],
-                [f"… {name}: followed {n} times" for name, n in zip(read, found.count, strict=True)],
-                found.typed, xlabel="tokens of context",
-                beside=["bottom center" if on else "middle right" for on in found.typed],
+                [len(tokens) for tokens in contexts.tokens], contexts.place, contexts.parent,
+                [f"{name} ({n})" for name, n in zip(oldest, contexts.count, strict=True)],
+                [f"… {name}: followed {n} times" for name, n in zip(read, contexts.count, strict=True)],
+                contexts.typed, xlabel="tokens of context",
+                beside=["bottom center" if on else "middle right" for on in contexts.typed],
             ),
             key="node", alt="The contexts that end as the typed one does, with how often each was followed",
-            data={"context": read, "count": found.count, "parent": found.parent}, share=0.5,
+            data={"context": read, "count": contexts.count, "parent": contexts.parent}, share=0.5,
         )  # fmt: skip
-        deepest = max(n for n, c in enumerate(found.count) if found.typed[n] and c)
+        deepest = max(n for n, c in enumerate(contexts.count) if contexts.typed[n] and c)
         node = clicked["customdata"][0] if clicked else deepest
-        often, smooth = lens.after(model, found.tokens[node], model)
+        often, smooth = lens.after(model, contexts.tokens[node], model)
         first = (often + smooth).argsort(descending=True, stable=True)[:7]
-        told = f"After {'… ' + read[node] if read[node] else 'any text'}, followed {found.count[node]} times"
-        ui.caption(f"{told}:")
+        text = (
+            f"After {'… ' + read[node] if read[node] else 'any text'}, followed {contexts.count[node]} times"
+        )
+        ui.caption(f"{text}:")
         ui.figure(
             basic.bars(model.names(first), smooth[first], baseline=often[first], horizontal=True,
                        names=(smoothing, "what followed")),

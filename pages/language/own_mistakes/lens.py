@@ -56,9 +56,9 @@ def drift(
     Raises:
         ValueError: the text is too short.
     """
-    _, found = last(drifting(writer, judge, text, start, length, texts, seed))
-    assert found is not None
-    return found
+    _, result = last(drifting(writer, judge, text, start, length, texts, seed))
+    assert result is not None
+    return result
 
 
 def drifting(

@@ -56,19 +56,19 @@ corpus = text
 # --- Picture ------------------------------------------------------------------------------------
 
 
-def show(found):
+def show(results):
     """Both curves, and the gap between them with its standard error."""
-    gap = found.own - found.true
+    gap = results.own - results.true
     t = list(range(1, len(gap) + 1))
     ui.figure(
-        figures.surprisal(found.true, found.own, length), key="surprisal", share=0.5,
+        figures.surprisal(results.true, results.own, length), key="surprisal", share=0.5,
         alt="Surprisal at true text and at the model's own, against the tokens since they parted",
-        data={"t": t, "true": found.true, "own": found.own},
+        data={"t": t, "true": results.true, "own": results.own},
     )  # fmt: skip
     ui.figure(
-        figures.gap(gap, found.error, length), key="gap", share=0.5,
+        figures.gap(gap, results.error, length), key="gap", share=0.5,
         alt="Surprisal at the model's own text less that at the true one, with two standard errors",
-        data={"t": t, "gap": gap, "standard error": found.error},
+        data={"t": t, "gap": gap, "standard error": results.error},
     )  # fmt: skip
 
 
@@ -91,22 +91,22 @@ def quick(length, places):
 
 with stage.picture:
     of, start = asked(length, places)
-    found = ui.result(
+    result = ui.result(
         "Let the model go on alone", start, quick=quick(length, places), key="alone", of=of, show=show,
         says="The two texts are compared when the writer has written and the judge has judged.",
     )  # fmt: skip
-    show(found)
+    show(result)
 near = [*((v, places) for v in ui.near(length, *SIZES[0], 3)),
         *((length, v) for v in ui.near(places, *SIZES[1], 50))]  # fmt: skip
 ui.prefetch_result("alone", *(asked(*size) for size in near if quick(*size)))
 
-gap = found.own - found.true
+gap = result.own - result.true
 third = length // 3
-growth, error = found.growth()
+growth, error = result.growth()
 first, final = float(gap[:third].mean()), float(gap[-third:].mean())
 verdict = (
     "it lies more than two standard errors from 0"
-    if found.told
+    if result.told
     else "within two standard errors of 0 it cannot be told from none, and another seed may turn its sign"
 )
 stage.equation(
@@ -122,7 +122,8 @@ above = float(gap.mean())
 likelier = "surprises the judge less" if above < 0 else "surprises the judge more"
 with stage.below:
     ui.caption(
-        f"A point of the gap has a standard error of {float(found.error.mean()):.3f} nats. The tokens of one "
+        f"A point of the gap has a standard error of {float(result.error.mean()):.3f} nats. The tokens of "
+        f"one "
         f"text hang together: each text counts as one draw. The writer draws as it is; the judge is {judge}."
     )
     ui.notice(
@@ -151,8 +152,8 @@ with stage.below:
         place, judge = {ui.spelled(name)}, {ui.spelled(judge)}
         text, _ = strategies.held_out(weights.read_card(place))
         models = [weights.load(place).eval(), weights.load(judge).eval()]
-        found = lens.drift(*models, text, {START}, {length}, {places}, seed={seed})
-        result = found.growth()
+        drift = lens.drift(*models, text, {START}, {length}, {places}, seed={seed})
+        result = drift.growth()
         """,
         shows=[growth, error],
     )

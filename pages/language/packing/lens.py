@@ -30,15 +30,15 @@ class Cosines:
 
 def cosines(n: int, vectors: int, epsilon: float, seed: int = 0, bins: int = 61) -> Cosines:
     """Draw M directions in R^n and count the pairs with |cos| > ε."""
-    found = packing.random_cosines(n, vectors, seed).double()
+    result = packing.random_cosines(n, vectors, seed).double()
     reach = max(1.3 * epsilon, 4.5 / math.sqrt(n))
     edges = torch.linspace(-reach, reach, bins + 1, dtype=torch.float64)
-    counts = torch.histogram(found, edges).hist
+    counts = torch.histogram(result, edges).hist
     tails = torch.tensor([packing.violation(n, min(1.0, abs(float(e)))) / 2 for e in edges])
     below = torch.where(edges < 0, tails, 1 - tails).double()  # P(cos ≤ edge)
     return Cosines(
-        edges, counts, below.diff() * len(found), int((found.abs() > epsilon).sum()),
-        packing.violation(n, epsilon), len(found),
+        edges, counts, below.diff() * len(result), int((result.abs() > epsilon).sum()),
+        packing.violation(n, epsilon), len(result),
     )  # fmt: skip
 
 

@@ -48,18 +48,18 @@ def constructed():
 
 ui.prefetch(constructed, ())
 epsilon = cos(radians(angle))
-found = drawn(n, M, epsilon, seed)
-room = lens.room(found.probability)
+result = drawn(n, M, epsilon, seed)
+room = lens.room(result.probability)
 
 # --- Picture ------------------------------------------------------------------------------------
 
 
 def show_random():
     ui.figure(
-        figures.histogram(found.edges, found.counts, found.expected, epsilon),
+        figures.histogram(result.edges, result.counts, result.expected, epsilon),
         alt="Histogram of the cosines of all pairs of random directions, with the exact one and the bound",
-        data={"from": found.edges[:-1], "to": found.edges[1:], "pairs": found.counts,
-              "exact": found.expected},
+        data={"from": result.edges[:-1], "to": result.edges[1:], "pairs": result.counts,
+              "exact": result.expected},
         key="random", share=1.0,
     )  # fmt: skip
 
@@ -81,14 +81,14 @@ with stage.picture:
         show_random()
 stage.metrics(
     {
-        "Beyond the bound": f"{found.violations:,} of {found.pairs:,}",
-        "Expected": f"{found.probability * found.pairs:,.1f}",
+        "Beyond the bound": f"{result.violations:,} of {result.pairs:,}",
+        "Expected": f"{result.probability * result.pairs:,.1f}",
         "Room for": f"{room:,} at random",
     }
     | ({"Smallest angle, built": f"{built.angle:.2f}°"} if build else {})
 )
 stage.equation(
-    rf"P(|\cos| > {epsilon:.4f}) = {found.probability:.3g},\qquad \tfrac{{M(M-1)}}{{2}}\,P < 1"
+    rf"P(|\cos| > {epsilon:.4f}) = {result.probability:.3g},\qquad \tfrac{{M(M-1)}}{{2}}\,P < 1"
     rf" \iff M \le {f'{room:,}'.replace(',', '{,}')}",
     note=f"cos² of two random directions is Beta(½, (n − 1)/2): cos spreads by 1/√n = {n**-0.5:.4f}.",
 )
@@ -109,10 +109,10 @@ with stage.below:
     ui.check(
         f"Do {M} random directions in {n} dimensions keep {angle:g}°?",
         ["yes", "no"],
-        "no" if found.violations else "yes",
-        f"{found.violations:,} of {found.pairs:,} pairs do not.",
+        "no" if result.violations else "yes",
+        f"{result.violations:,} of {result.pairs:,} pairs do not.",
         wrong={
-            "yes": f"There are {found.pairs:,} pairs: it takes only one that falls beyond the bound.",
+            "yes": f"There are {result.pairs:,} pairs: it takes only one that falls beyond the bound.",
             "no": f"With n = {n} the cosines spread by {n**-0.5:.3f}, the bound stands at {epsilon:.3f}.",
         },
         veils=("picture", "equation"),
@@ -127,7 +127,7 @@ with stage.below:
         beyond = int((cosines.abs() > epsilon).sum())
         result = [beyond, packing.violation({n}, epsilon) * len(cosines)]
         """,
-        shows=[found.violations, found.probability * found.pairs],
+        shows=[result.violations, result.probability * result.pairs],
     )
     ui.source(
         packing.violation,

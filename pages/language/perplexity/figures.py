@@ -47,9 +47,9 @@ def surprisal(tokens: Sequence[str], bits: Sequence[float], mean: float) -> go.F
     return fig
 
 
-def pair(p: Sequence[float], q: Sequence[float], told: Sequence[bool]) -> go.Figure:
+def pair(p: Sequence[float], q: Sequence[float], result: Sequence[bool]) -> go.Figure:
     """P and Q side by side; the outcomes on which TV is reached are marked."""
-    places = [f"{i + 1}{' •' if t else ''}" for i, t in enumerate(told)]
+    places = [f"{i + 1}{' •' if t else ''}" for i, t in enumerate(result)]
     fig = go.Figure(
         [
             go.Bar(

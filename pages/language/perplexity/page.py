@@ -133,13 +133,13 @@ from lab.lenses.typed import commas
 
 def show_triangle(p, q, clickable: bool, way: str) -> None:
     """Every Q of three outcomes, coloured by its divergence; a click moves Q."""
-    found = lens.simplex(p, reverse=way == "KL(Q‖P)")
+    simplex = lens.simplex(p, reverse=way == "KL(Q‖P)")
     fig = figures.simplex(
-        found.place, found.kl, found.q, (p @ lens.CORNERS).tolist(), (q @ lens.CORNERS).tolist(),
+        simplex.place, simplex.kl, simplex.q, (p @ lens.CORNERS).tolist(), (q @ lens.CORNERS).tolist(),
         lens.CORNERS, way,
     )  # fmt: skip
     alt = f"{way} of every distribution Q of three outcomes; it is 0 only at P"
-    data = {f"Q({i + 1})": found.q[:, i] for i in range(3)} | {way: found.kl}
+    data = {f"Q({i + 1})": simplex.q[:, i] for i in range(3)} | {way: simplex.kl}
     if clickable:
         ui.clickable(fig, key="point", alt=alt, data=data, mark=False, share=1.0)
     else:
@@ -215,10 +215,10 @@ def divergence_mode() -> None:
             "The divergence is 0 only where Q = P, and it is not symmetric: KL(P‖Q) is ∞ as soon as Q "
             "forbids what P allows, KL(Q‖P) where P forbids what Q allows. Total variation never exceeds 1."
         )
-        told = f"KL(P‖Q) = {lens.spell(forward)}, KL(Q‖P) = {lens.spell(backward)} nats."
+        text = f"KL(P‖Q) = {lens.spell(forward)}, KL(Q‖P) = {lens.spell(backward)} nats."
         ui.check(
             "Which divergence is larger?", ["KL(P‖Q)", "KL(Q‖P)", "they are equal"],
-            "they are equal" if close else "KL(P‖Q)" if forward > backward else "KL(Q‖P)", told,
+            "they are equal" if close else "KL(P‖Q)" if forward > backward else "KL(Q‖P)", text,
             wrong=(
                 "It weighs by P: where P is small, what Q has wrong hardly counts.",
                 "It weighs by Q: where Q is small, what P has more hardly counts.",

@@ -44,11 +44,11 @@ def states(model: GPT, tokens: Tensor) -> Tensor:
     x = model.embedding(tokens)
     if model.positions is not None:
         x = model.positions(x, 0)
-    found = [x]
+    results = [x]
     for block in model.blocks:
         x = block(x, model.causal)
-        found.append(x)
-    return torch.stack(found)
+        results.append(x)
+    return torch.stack(results)
 
 
 @dataclass(frozen=True)
@@ -122,23 +122,23 @@ class Clusters:
         return int((self.centres - state).norm(dim=1).argmin())
 
 
-def cluster(found: Tensor, truth: Tensor) -> Clusters:
+def cluster(result: Tensor, truth: Tensor) -> Clusters:
     """k-means with two groups: states (M, C), senses (M,). Equal states are all in one group."""
-    if torch.allclose(found, found[:1].expand_as(found), rtol=0, atol=1e-6):
+    if torch.allclose(result, result[:1].expand_as(result), rtol=0, atol=1e-6):
         most = int(truth.double().mean() > 0.5)
-        labels, centres = torch.full_like(truth, most), found[:1].expand(2, -1)
+        labels, centres = torch.full_like(truth, most), result[:1].expand(2, -1)
     else:
-        fitted = KMeans(2, n_init=4, random_state=0).fit(found.double().numpy())
+        fitted = KMeans(2, n_init=4, random_state=0).fit(result.double().numpy())
         labels = torch.from_numpy(fitted.labels_).long()
-        centres = torch.from_numpy(fitted.cluster_centers_).to(found.dtype)
+        centres = torch.from_numpy(fitted.cluster_centers_).to(result.dtype)
         if 2 * int((labels == truth).sum()) < len(truth):
             labels, centres = 1 - labels, centres.flip(0)
     return Clusters(labels, int((labels == truth).sum()), centres)
 
 
-def planes(found: Tensor, mine: Tensor) -> Tensor:
+def planes(result: Tensor, mine: Tensor) -> Tensor:
     """States (L, M, C), and a reader's (L, C), in the plane of each layer: (L, M + 1, 2), the reader's last.
     Each is turned to the one after it and drawn to one size; equal states are one point."""
-    flat = torch.stack([wv.plane(layer) for layer in torch.cat([found, mine[:, None]], 1)])
+    flat = torch.stack([wv.plane(layer) for layer in torch.cat([result, mine[:, None]], 1)])
     reach = flat.abs().amax((1, 2), keepdim=True)
     return aligned(torch.where(reach > 1e-4, flat / reach, 0.0))

@@ -48,15 +48,15 @@ film = ui.film(len(LAYERS), key="layer", seconds=1.0, default=len(LAYERS) - 1, l
 @ui.cached
 def occurrences(n, seed):
     """Sentences with what each layer makes of their bank, and how k-means groups it there."""
-    found = lens.occurrences(cast(GPT, ui.load(NAME)), n, seed)
-    return found, [lens.cluster(states, found.senses) for states in found.states]
+    results = lens.occurrences(cast(GPT, ui.load(NAME)), n, seed)
+    return results, [lens.cluster(states, results.senses) for states in results.states]
 
 
 try:
     mine = lens.own(model, written)
 except UserError as error:
     ui.stop(str(error))
-found, clusters = occurrences(n, seed)
+result, clusters = occurrences(n, seed)
 sides = [senses.SENSES[c.nearest(state)] for c, state in zip(clusters, mine, strict=True)]
 hits, side = clusters[film.at].hits, sides[film.at]
 
@@ -73,12 +73,12 @@ with stage.picture:
             data={"word": words, "cosine": cosines, "sense": meant},
         )  # fmt: skip
     with right:
-        points = lens.planes(found.states, mine)
-        fig, frames = figures.cloud(points, found.senses, senses.SENSES, found.sentences, film.at)
+        points = lens.planes(result.states, mine)
+        fig, frames = figures.cloud(points, result.senses, senses.SENSES, result.sentences, film.at)
         ui.figure(
             fig, alt="The vectors of bank in many sentences, coloured by sense, and that of the reader's",
             key="cloud", share=1.0, film=film, frames=frames,
-            data={"x": points[film.at, :n, 0], "y": points[film.at, :n, 1], "sense": found.senses},
+            data={"x": points[film.at, :n, 0], "y": points[film.at, :n, 1], "sense": result.senses},
         )  # fmt: skip
 stage.metrics(
     {
@@ -87,7 +87,7 @@ stage.metrics(
         "Your bank is nearer to": side,
     }
 )
-majority = int(max(found.senses.sum(), n - found.senses.sum()))
+majority = int(max(result.senses.sum(), n - result.senses.sum()))
 with stage.foot:
     film.bar(
         captions=[
@@ -127,8 +127,8 @@ with stage.below:
         from lab import experiments, weights
         from pages.language.senses import lens
         model = weights.load(experiments.ZOO / "{NAME}")
-        found = lens.occurrences(model, {n}, {seed})
-        result = lens.cluster(found.states[{film.at}], found.senses).hits
+        occurrences = lens.occurrences(model, {n}, {seed})
+        result = lens.cluster(occurrences.states[{film.at}], occurrences.senses).hits
         """,
         shows=hits,
     )

@@ -85,28 +85,28 @@ class Bench:
     @cached_property
     def library(self) -> dict[str, SubwordTokenizer]:
         """LIBRARY, as large as ours with [UNK] in the vocabulary, learned from the same words."""
-        found = list(self.words.elements())
+        result = list(self.words.elements())
         return {
-            LIBRARY[0]: WordPieceTokenizer.train(found, len(self.wordpieces) + 1),
-            LIBRARY[1]: UnigramTokenizer.train(found, len(self.pieces) + 1, every_byte=False),
+            LIBRARY[0]: WordPieceTokenizer.train(result, len(self.wordpieces) + 1),
+            LIBRARY[1]: UnigramTokenizer.train(result, len(self.pieces) + 1, every_byte=False),
         }
 
     def encode(self, text: str) -> list[Coded]:
         """The text under each of KINDS, then of LIBRARY."""
         letters = sorted(set(self.training))
-        found = split_words(text)
-        inner = [subwords.wordpiece_encode(word, self.wordpieces) for word in found]
-        best = [subwords.viterbi(word, self.pieces)[0] or [subwords.UNKNOWN] for word in found]
+        result = split_words(text)
+        inner = [subwords.wordpiece_encode(word, self.wordpieces) for word in result]
+        best = [subwords.viterbi(word, self.pieces)[0] or [subwords.UNKNOWN] for word in result]
         bpe = self.bpe.encode(text)
         return [
-            coded("word", found, list(self.words)),
+            coded("word", result, list(self.words)),
             coded("character", list(text), letters),
             Coded("byte", [readable(c, "byte") for c in as_bytes(text)], list(text.encode()), len(BYTES)),
             Coded("BPE", [readable(u, self.bpe.kind) for u in bpe], self.bpe.ids(bpe),
                   len(self.bpe.vocabulary)),
             coded("WordPiece", [p for pieces in inner for p in pieces], self.wordpieces),
             coded("unigram", [p for pieces in best for p in pieces], list(self.pieces)),
-            *(by_library(name, coder, found) for name, coder in self.library.items()),
+            *(by_library(name, coder, result) for name, coder in self.library.items()),
         ]  # fmt: skip
 
 
@@ -144,9 +144,9 @@ def merged(training: str, bpe: BPE) -> list[Merging]:
     for count, pair in enumerate(bpe.merges, start=1):
         words = [merge(word, pair) for word in words]
         units = [unit for word in words for unit in word]
-        made = "".join(pair)
+        text = "".join(pair)
         ids = bpe.first(count).ids(units)
-        steps.append(Merging(units, [readable(u, bpe.kind) for u in units], ids, [u == made for u in units]))
+        steps.append(Merging(units, [readable(u, bpe.kind) for u in units], ids, [u == text for u in units]))
     return steps
 
 
@@ -169,27 +169,27 @@ class MergeTree:
 
 def merge_tree(bpe: BPE, token: str) -> MergeTree:
     """The merges that made a token."""
-    made = {a + b: (rank, a, b) for rank, (a, b) in reversed(list(enumerate(bpe.merges, start=1)))}
-    found = MergeTree([], [], [], [], [])
+    results = {a + b: (rank, a, b) for rank, (a, b) in reversed(list(enumerate(bpe.merges, start=1)))}
+    result = MergeTree([], [], [], [], [])
     leaves = 0
 
     def grow(unit: str, parent: int) -> int:
         nonlocal leaves
-        node = len(found.tokens)
-        found.tokens.append(unit)
-        found.parent.append(parent)
-        found.x.append(0.0)
-        found.y.append(0)
-        found.merge.append(0)
-        if unit in made:
-            rank, a, b = made[unit]
+        node = len(result.tokens)
+        result.tokens.append(unit)
+        result.parent.append(parent)
+        result.x.append(0.0)
+        result.y.append(0)
+        result.merge.append(0)
+        if unit in results:
+            rank, a, b = results[unit]
             left, right = grow(a, node), grow(b, node)
-            found.x[node] = (found.x[left] + found.x[right]) / 2
-            found.y[node] = 1 + max(found.y[left], found.y[right])
-            found.merge[node] = rank
+            result.x[node] = (result.x[left] + result.x[right]) / 2
+            result.y[node] = 1 + max(result.y[left], result.y[right])
+            result.merge[node] = rank
         else:
-            found.x[node], leaves = float(leaves), leaves + 1
+            result.x[node], leaves = float(leaves), leaves + 1
         return node
 
     grow(token, -1)
-    return found
+    return result

@@ -144,18 +144,18 @@ def show_tree():
             format=lambda t: t if t == NEWEST else lens.readable(t, kind),
         )  # fmt: skip
     pieces(0.45)
-    found = lens.merge_tree(bpe, learned[0] if token == NEWEST else token)
-    names = named(found.tokens)
+    merge_tree = lens.merge_tree(bpe, learned[0] if token == NEWEST else token)
+    names = named(merge_tree.tokens)
     how = [f"{n}: merge {m}" if m else f"{n}: a unit of the beginning"
-           for n, m in zip(names, found.merge, strict=True)]  # fmt: skip
+           for n, m in zip(names, merge_tree.merge, strict=True)]  # fmt: skip
     ui.figure(
         trees.tree(
-            found.x, found.y, found.parent,
-            [f"{n} · merge {m}" if m else n for n, m in zip(names, found.merge, strict=True)],
-            how, [True] * len(names), beside=["top left" if m else "bottom center" for m in found.merge],
+            merge_tree.x, merge_tree.y, merge_tree.parent,
+            [f"{n} · merge {m}" if m else n for n, m in zip(names, merge_tree.merge, strict=True)],
+            how, [True] * len(names), beside=["top left" if m else "bottom center" for m in merge_tree.merge],
         ),
         key="merge-tree", alt=f"The merges that made {names[0]}, units at the bottom", share=0.55,
-        data={"token": names, "merge": found.merge, "parent": found.parent},
+        data={"token": names, "merge": merge_tree.merge, "parent": merge_tree.parent},
     )  # fmt: skip
 
 

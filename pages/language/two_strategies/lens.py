@@ -108,12 +108,12 @@ def measured(model: NextToken, prompt: Tensor, tokens: Tensor) -> Result:
 
 def repeats(tokens: Tensor, n: int = GRAM) -> Tensor:
     """Which tokens lie in a sequence of n that has come before: (T,) -> (T,) bool."""
-    marked, seen = torch.zeros(len(tokens), dtype=torch.bool), set()
+    marked, result = torch.zeros(len(tokens), dtype=torch.bool), set()
     for t in range(len(tokens) - n + 1):
         gram = tuple(tokens[t : t + n].tolist())
-        if gram in seen:
+        if gram in result:
             marked[t : t + n] = True
-        seen.add(gram)
+        result.add(gram)
     return marked
 
 
@@ -151,7 +151,7 @@ def sweep(
 ) -> Iterator[tuple[float, Mapping[str, list[float]]]]:
     """Repetition, entropy and surprisal of `texts` continuations at each temperature: the share done, and
     what is found so far."""
-    found: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
+    results: dict[str, list[float]] = {"distinct": [], "entropy": [], "nats": []}
     for done, temperature in enumerate(temperatures, start=1):
         rows, tokens = [], []
         params, generator = SamplingParams(temperature), torch.Generator().manual_seed(seed)
@@ -161,8 +161,8 @@ def sweep(
             rows.append(log_p)
             tokens.append(token)
         log_p, drawn = torch.stack(rows, 1), torch.stack(tokens, 1)  # (texts, T, V), (texts, T)
-        found["distinct"].append(sum(decoding.distinct(row, GRAM) for row in drawn) / texts)
-        found["entropy"].append(float(torch.special.entr(log_p.exp()).sum(-1).mean()))
+        results["distinct"].append(sum(decoding.distinct(row, GRAM) for row in drawn) / texts)
+        results["entropy"].append(float(torch.special.entr(log_p.exp()).sum(-1).mean()))
         nats = -log_p.gather(-1, drawn[..., None])
-        found["nats"].append(float(nats.mean()))
-        yield done / len(temperatures), found
+        results["nats"].append(float(nats.mean()))
+        yield done / len(temperatures), results

@@ -103,12 +103,12 @@ def show_texts(film):
         )
 
 
-def show_temperatures(found):
+def show_temperatures(result):
     """Repetition, entropy and surprisal, as far as they are measured."""
     ui.figure(
-        figures.against_temperature(TEMPERATURES, found["distinct"], found["entropy"], found["nats"]),
+        figures.against_temperature(TEMPERATURES, result["distinct"], result["entropy"], result["nats"]),
         alt="Repetition, entropy and surprisal of own text against temperature", key="temperatures",
-        data={"temperature": TEMPERATURES[: len(found["nats"])], **found}, share=1.0,
+        data={"temperature": TEMPERATURES[: len(result["nats"])], **result}, share=1.0,
     )  # fmt: skip
 
 
@@ -122,13 +122,13 @@ numbers = {
 }
 if sweep:
     with stage.picture:
-        found = ui.job(
+        outcome = ui.job(
             "Measure",
             lambda: lens.sweep(ui.next_token_model(name), prompt, TEMPERATURES, 50, seed=seed),
             key="sweeping", of=(name, prompt.tolist(), seed), show=show_temperatures, at_once=True,
         )  # fmt: skip
-        if found is not None:
-            show_temperatures(found)
+        if outcome is not None:
+            show_temperatures(outcome)
     stage.metrics({"People": f"{human:.3f}"} if human else {})
 else:
     film = ui.film(length, key="step", seconds=0.1, default=length - 1, label="Token")

@@ -53,7 +53,7 @@ def count(tokenizer: Tokenizer, training: str, test: str, order: int) -> Counted
     model.fit(ids)
     lower = [*(model.lower_order(n) for n in range(1, order)), model]
     nll = [-float(m.log_prob(unseen)) / unseen.shape[1] for m in lower]
-    sizes = [len(text.encode()) / len(found[0]) for text, found in ((training, ids), (test, unseen))]
+    sizes = [len(text.encode()) / len(result[0]) for text, result in ((training, ids), (test, unseen))]
     return Counted(len(tokenizer), ids.shape[1], sizes[0], sizes[1], nll)
 
 
@@ -72,14 +72,14 @@ def comparing(
         largest, counted: where the largest vocabulary and what is counted with the first so many of its
             tokens are kept; else both are made here.
     """
-    found: list[Counted] = []
-    yield 0.0, found
+    results: list[Counted] = []
+    yield 0.0, results
     coder = BPETokenizer.train(training, max(sizes)) if largest is None else largest()
     sizes = sorted({min(size, len(coder)) for size in sizes})
     for size in sizes:
         one = count(first(coder, size), training, test, order) if counted is None else counted(size)
-        found = [*found, one]
-        yield len(found) / len(sizes), found
+        results = [*results, one]
+        yield len(results) / len(sizes), results
 
 
 def first(largest: BPETokenizer, size: int) -> Tokenizer:

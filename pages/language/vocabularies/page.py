@@ -64,14 +64,14 @@ def draw(columns):
                       key=f"vocabulary-{measure}", share=1.0)  # fmt: skip
 
 
-def counted(found):
+def counted(result):
     """A line for every order, over the vocabularies counted so far."""
-    if not found:
+    if not result:
         return
-    sizes, columns = [one.vocabulary for one in found], []
+    sizes, columns = [one.vocabulary for one in result], []
     for measure, label in MEASURES:
-        lines = {f"order {n}": [getattr(one, measure)(n) for one in found]
-                 for n in range(2, 1 + len(found[0].nll))}  # fmt: skip
+        lines = {f"order {n}": [getattr(one, measure)(n) for one in result]
+                 for n in range(2, 1 + len(result[0].nll))}  # fmt: skip
         fig = basic.curves(lines, x=sizes, markers=True, xlabel="vocabulary", ylabel=label)
         columns.append((fig, {"vocabulary": sizes, **lines}))
     draw(columns)
@@ -92,29 +92,29 @@ def start():
     return lens.comparing(training, test, largest=largest, counted=of_size)
 
 
-found = []
+results = []
 with stage.picture:
     if count:
-        found = ui.result(
+        results = ui.result(
             "Count eight vocabularies", key="count", of="embedded",
             start=start,
             quick=False, show=counted, says="The curves are whole when all eight are counted.",
         )  # fmt: skip
-        counted(found)
+        counted(results)
     else:
         shipped()
 one = max(rows.values(), key=lambda row: row["vocabulary"])
-if found:
-    last, n = found[-1], len(found[-1].nll)
+if results:
+    last, n = results[-1], len(results[-1].nll)
     perplexity, width, bits = last.perplexity(n), last.test_bytes_per_token, last.bits_per_byte(n)
-    told = f"Order {n} over {last.vocabulary:,} tokens, on {lens.TEST:,} characters that were not counted."
+    text = f"Order {n} over {last.vocabulary:,} tokens, on {lens.TEST:,} characters that were not counted."
 else:
     perplexity, width, bits = one["perplexity"], one["bytes per token"], one["bits per byte"]
-    told = f"The model with the largest vocabulary: {one['vocabulary']:,} tokens, order {one['order']}."
+    text = f"The model with the largest vocabulary: {one['vocabulary']:,} tokens, order {one['order']}."
 stage.equation(
     rf"\frac{{\ln \text{{PP}}}}{{\ln 2 \cdot \text{{bytes per token}}}} ="
     rf"\frac{{\ln {perplexity:.2f}}}{{\ln 2 \cdot {width:.3f}}} = {bits:.3f}",
-    note=told,
+    note=text,
 )
 
 # --- Words --------------------------------------------------------------------------------------

@@ -69,12 +69,12 @@ def read(text: str, k: int) -> Text:
     Raises:
         UserError: fewer than 3 words, or more than 60.
     """
-    found = [w for w in words(text) if w.isalnum()]
-    if not 3 <= len(found) <= 60:
-        raise UserError(f"The text has {len(found)} words: write 3 to 60.")
-    vocabulary = list(dict.fromkeys(found))
-    ids = torch.tensor([vocabulary.index(w) for w in found])
-    return Text(found, vocabulary, *windows([ids], k))
+    results = [w for w in words(text) if w.isalnum()]
+    if not 3 <= len(results) <= 60:
+        raise UserError(f"The text has {len(results)} words: write 3 to 60.")
+    vocabulary = list(dict.fromkeys(results))
+    ids = torch.tensor([vocabulary.index(w) for w in results])
+    return Text(results, vocabulary, *windows([ids], k))
 
 
 def model(text: Text, d: int, method: Method, seed: int = 0) -> SkipGram | CBOW:
@@ -82,35 +82,35 @@ def model(text: Text, d: int, method: Method, seed: int = 0) -> SkipGram | CBOW:
     generator = torch.Generator().manual_seed(seed)
     V = len(text.vocabulary)
     kind = SkipGram if method == "skip-gram" else CBOW
-    made = seeded(lambda: kind(V, d)).double().requires_grad_(False)
-    for parameter in (made.v, made.u):
+    result = seeded(lambda: kind(V, d)).double().requires_grad_(False)
+    for parameter in (result.v, result.u):
         parameter.copy_(torch.randn(parameter.shape, generator=generator, dtype=torch.float64) * 0.5)
-    return made
+    return result
 
 
-def loss(made: SkipGram | CBOW, text: Text) -> float:
+def loss(skip_gram: SkipGram | CBOW, text: Text) -> float:
     """Mean nats of everything the text predicts."""
-    return float(made.step((text.centres, text.contexts), "val"))
+    return float(skip_gram.step((text.centres, text.contexts), "val"))
 
 
-def learn(made: SkipGram | CBOW, centre: Tensor, others: Tensor, rate: float) -> dict[str, Any]:
+def learn(skip_gram: SkipGram | CBOW, centre: Tensor, others: Tensor, rate: float) -> dict[str, Any]:
     """One place: move both tables. centre (), others (m,).
 
     Returns:
         `p` (V,); `observed`, `expected`, `gradient` (d,); `before`, `after` (d,), the given vector.
     """
-    skip = isinstance(made, SkipGram)
+    skip = isinstance(skip_gram, SkipGram)
     given, came = (centre[None], others) if skip else (others, centre[None])
-    before = made.v[given].mean(0)
-    p = made.predict_from(before[None])[0].exp()
-    observed, expected = made.u[came].mean(0), p @ made.u
+    before = skip_gram.v[given].mean(0)
+    p = skip_gram.predict_from(before[None])[0].exp()
+    observed, expected = skip_gram.u[came].mean(0), p @ skip_gram.u
     gradient = observed - expected
     errors = torch.bincount(came, minlength=len(p)).to(p.dtype) / len(came) - p  # 1[x came] − p(x), averaged
-    made.u.add_(rate * errors[:, None] * before)
-    made.v.index_add_(0, given, (rate / len(given) * gradient).expand(len(given), -1).contiguous())
+    skip_gram.u.add_(rate * errors[:, None] * before)
+    skip_gram.v.index_add_(0, given, (rate / len(given) * gradient).expand(len(given), -1).contiguous())
     return {
         "p": p, "observed": observed, "expected": expected, "gradient": gradient,
-        "before": before, "after": made.v[given].mean(0),
+        "before": before, "after": skip_gram.v[given].mean(0),
     }  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def slide(text: str, k: int, d: int, rate: float, method: Method = "skip-gram", 
         UserError: fewer than 3 words, or more than 60.
     """
     window = read(text, k)
-    made = model(window, d, method, seed)
+    result = model(window, d, method, seed)
     places = torch.arange(-k, k + 1)[torch.arange(2 * k + 1) != k]
     steps: list[Step] = []
     for t, (centre, around) in enumerate(zip(window.centres, window.contexts, strict=True)):
@@ -134,10 +134,10 @@ def slide(text: str, k: int, d: int, rate: float, method: Method = "skip-gram", 
         near = (t + places[there]).tolist()
         given, predicted = ([t], near) if method == "skip-gram" else (near, [t])
         values: dict[str, Any] = {
-            "u": made.u.clone(), "v": made.v.clone(), "loss": loss(made, window), "given": given,
+            "u": result.u.clone(), "v": result.v.clone(), "loss": loss(result, window), "given": given,
             "predicted": predicted, "share": 1 / len(given),
         }  # fmt: skip
-        values |= learn(made, centre, around[there], rate)
+        values |= learn(result, centre, around[there], rate)
         names = [", ".join(window.read[n] for n in side) for side in (given, predicted)]
         part = "" if len(given) == 1 else rf"\tfrac{{1}}{{{len(given)}}}"
         came, due = column(values["observed"]), column(values["expected"])
@@ -150,19 +150,19 @@ def slide(text: str, k: int, d: int, rate: float, method: Method = "skip-gram", 
                 rf" = {column(rate / len(given) * values['gradient'])}",
             )
         )
-    found = {
+    results = {
         "words": window.read, "vocabulary": window.vocabulary, "floor": window.floor(method),
-        "plane": plane(made),
+        "plane": plane(result),
     }  # fmt: skip
-    return Trace(steps, found)
+    return Trace(steps, results)
 
 
-def plane(made: SkipGram | CBOW) -> Tensor:
+def plane(skip_gram: SkipGram | CBOW) -> Tensor:
     """The two directions along which the vectors of both tables are longest: (d, 2)."""
-    d = made.u.shape[1]
+    d = skip_gram.u.shape[1]
     if d <= 2:
-        return torch.eye(d, 2, dtype=made.u.dtype)
-    return torch.linalg.svd(torch.cat([made.u, made.v]), full_matrices=False).Vh[:2].T.contiguous()
+        return torch.eye(d, 2, dtype=skip_gram.u.dtype)
+    return torch.linalg.svd(torch.cat([skip_gram.u, skip_gram.v]), full_matrices=False).Vh[:2].T.contiguous()
 
 
 def flat(trace: Trace) -> dict[str, Tensor]:
@@ -177,12 +177,12 @@ def flat(trace: Trace) -> dict[str, Tensor]:
 def passes(text: str, k: int, d: int, rate: float, method: Method, n: int = PASSES[-1]) -> Tensor:
     """Loss before learning and after each of n passes through the text, window by window: (n + 1,)."""
     window = read(text, k)
-    made = model(window, d, method)
-    losses = [loss(made, window)]
+    result = model(window, d, method)
+    losses = [loss(result, window)]
     for _ in range(n):
         for centre, around in zip(window.centres, window.contexts, strict=True):
-            learn(made, centre, around[around >= 0], rate)
-        losses.append(loss(made, window))
+            learn(result, centre, around[around >= 0], rate)
+        losses.append(loss(result, window))
     return torch.tensor(losses, dtype=torch.float64)
 
 
@@ -221,7 +221,9 @@ def by_size(text: str, k: int, method: Method, sizes: tuple[int, ...], steps: in
         weights, came = around / there.sum(1, keepdim=True), centre  # (N, V), (N, V)
     starts = [model(window, d, method) for d in sizes]
     v, u = (
-        torch.stack([F.pad(getattr(made, name).detach(), (0, largest - made.u.shape[1])) for made in starts])
+        torch.stack(
+            [F.pad(getattr(result, name).detach(), (0, largest - result.u.shape[1])) for result in starts]
+        )
         for name in ("v", "u")
     )  # (S, V, largest)
     used = torch.arange(largest) < torch.tensor(sizes)[:, None, None]

@@ -40,19 +40,19 @@ def train(text: str, k: int, d: int, rate: float, method: Method, loss: str, neg
     Skip-gram has the expected loss of all draws of noise words, CBOW the loss of those drawn (seed 0).
     """
     window = read(text, k)
-    made = model(window, d, method)
-    made.loss, made.negatives = loss, negatives  # type: ignore[assignment]
-    made.requires_grad_(True)
+    result = model(window, d, method)
+    result.loss, result.negatives = loss, negatives  # type: ignore[assignment]
+    result.requires_grad_(True)
     batch = (window.centres, window.contexts)
-    pairs: Any = (window.pairs(method).to(made.v.dtype),) if method == "skip-gram" else batch
-    optimizer = torch.optim.Adam((made.v, made.u), rate / 10)
+    pairs: Any = (window.pairs(method).to(result.v.dtype),) if method == "skip-gram" else batch
+    optimizer = torch.optim.Adam((result.v, result.u), rate / 10)
     frames: list[tuple[Tensor, Tensor, Tensor]] = []
 
     def run() -> None:
-        for done, _ in training_steps(partial(made.step, pairs, "train"), optimizer, EPOCHS):
+        for done, _ in training_steps(partial(result.step, pairs, "train"), optimizer, EPOCHS):
             if done % EVERY == 0:
                 with torch.no_grad():
-                    frames.append((made.v.clone(), made.u.clone(), made.step(batch, "val")))
+                    frames.append((result.v.clone(), result.u.clone(), result.step(batch, "val")))
 
     seeded(run)
     return Training(*(torch.stack(part) for part in zip(*frames, strict=True)))

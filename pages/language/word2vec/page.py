@@ -115,11 +115,11 @@ def show_window():
             from pages.language.word2vec import lens
 
             window = lens.read({text!r}, k={k})
-            made = lens.model(window, d={d}, method={method!r})
+            model = lens.model(window, d={d}, method={method!r})
             places = list(zip(window.centres, window.contexts, strict=True))
             for centre, around in places[:{film.at}]:
-                lens.learn(made, centre, around[around >= 0], rate={rate:g})
-            result = [lens.loss(made, window), window.floor({method!r})]
+                lens.learn(model, centre, around[around >= 0], rate={rate:g})
+            result = [lens.loss(model, window), window.floor({method!r})]
             """,
             shows=[float(steps[film.at]["loss"]), floor],
         )

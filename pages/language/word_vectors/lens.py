@@ -38,9 +38,9 @@ class Map:
     share: float
 
 
-def plane(found: Table, chosen: Sequence[str]) -> Map:
+def plane(table: Table, chosen: Sequence[str]) -> Map:
     """PCA of the unit vectors of some words."""
-    unit = F.normalize(found.vectors[[found.find(w) for w in chosen]], dim=-1)
+    unit = F.normalize(table.vectors[[table.find(w) for w in chosen]], dim=-1)
     points = wv.plane(unit)
     centred = unit - unit.mean(0)
     return Map(points, list(chosen), float(points.square().sum() / centred.square().sum()))

@@ -56,25 +56,25 @@ def loaded(method: str) -> embeddings.Table:
 
 def trained_unequally() -> str:
     """How long each method was trained, for the places that compare them."""
-    found = {m: lens.passes(ui.card(f"{METHODS[m]}-{CORPORA[corpus]}")) for m in METHODS}
-    told = ", ".join(f"{m} {n:,}" for m, n in found.items())
-    return f"Passes through the corpus, not equal: {told}."
+    results = {m: lens.passes(ui.card(f"{METHODS[m]}-{CORPORA[corpus]}")) for m in METHODS}
+    text = ", ".join(f"{m} {n:,}" for m, n in results.items())
+    return f"Passes through the corpus, not equal: {text}."
 
 
 def show_map():
-    found = loaded(method)
+    result = loaded(method)
     examples = EXAMPLES[corpus]
     default = next(iter(examples.values()))
     with stage.rail:
         chosen = ui.text("Words on the map", default, key=f"words-{corpus}", examples=examples, max_chars=600)
         asked = ui.text("Neighbours of", FIRST[corpus], key=f"word-{corpus}", max_chars=40)
     try:
-        drawn = lens.plane(found, list(dict.fromkeys(chosen.lower().split())) or default.split())
-        word = found.find(asked)
+        drawn = lens.plane(result, list(dict.fromkeys(chosen.lower().split())) or default.split())
+        word = result.find(asked)
     except UserError as error:
         ui.stop(str(error))
-    ids, cosines = neighbours(found.vectors, word, 12)
-    near = [found.words[i] for i in ids.tolist()]
+    ids, cosines = neighbours(result.vectors, word, 12)
+    near = [result.words[i] for i in ids.tolist()]
     with stage.picture:
         left, right = ui.columns([5, 3])
         with left:
@@ -86,11 +86,11 @@ def show_map():
         with right:
             ui.figure(
                 basic.bars(near, cosines, horizontal=True, xlabel="cosine"), key="near", share=1.0,
-                alt=f"The words nearest to {found.words[word]} by cosine",
+                alt=f"The words nearest to {result.words[word]} by cosine",
                 data={"word": near, "cosine": cosines},
             )  # fmt: skip
     stage.equation(
-        rf"\cos(v_{{\text{{{found.words[word]}}}}}, v_{{\text{{{near[0]}}}}}) = {float(cosines[0]):.4f}",
+        rf"\cos(v_{{\text{{{result.words[word]}}}}}, v_{{\text{{{near[0]}}}}}) = {float(cosines[0]):.4f}",
         note=f"The plane keeps {drawn.share:.0%} of what tells these words apart; the bars all of it.",
     )
     with stage.below:
@@ -99,7 +99,7 @@ def show_map():
             "two places of each other. A flat map of many dimensions lies a little; the bars use all of them."
         )
         ui.check(
-            f"Is the word nearest to {found.words[word]!r} also drawn on the map?", ["yes", "no"],
+            f"Is the word nearest to {result.words[word]!r} also drawn on the map?", ["yes", "no"],
             "yes" if near[0] in drawn.words else "no", f"It is {near[0]!r}.",
             wrong=lens.DRAWN,
             veils=("near", "equation"),
@@ -111,8 +111,8 @@ def show_map():
             from modules.language.word_vectors import neighbours
 
             place = experiments.ZOO / "{METHODS[method]}-{CORPORA[corpus]}"
-            found = embeddings.table(weights.load(place), weights.read_card(place))
-            ids, cosines = neighbours(found.vectors, found.find({asked!r}), 12)
+            table = embeddings.table(weights.load(place), weights.read_card(place))
+            ids, cosines = neighbours(table.vectors, table.find({asked!r}), 12)
             result = cosines.tolist()
             """,
             shows=cosines.tolist(),
@@ -125,9 +125,9 @@ def scores(corpus, exclude):
     """Questions right, by relation and method."""
     rows = {}
     for method in METHODS:
-        found = loaded(method)
-        asked = [r for r in found.pairs if len(found.pairs[r]) > 1]
-        rows[method] = [embeddings.score(found, r, exclude) for r in asked]
+        result = loaded(method)
+        asked = [r for r in result.pairs if len(result.pairs[r]) > 1]
+        rows[method] = [embeddings.score(result, r, exclude) for r in asked]
     return asked, rows
 
 
@@ -139,12 +139,12 @@ def show_methods():
     shares = {m: sum(s.hits for s in row) / sum(s.questions for s in row) for m, row in rows.items()}
     near = {}
     for method in METHODS:
-        found = loaded(method)
+        result = loaded(method)
         try:
-            ids, _ = neighbours(found.vectors, found.find(asked), 10)
+            ids, _ = neighbours(result.vectors, result.find(asked), 10)
         except UserError as error:
             ui.stop(str(error))
-        near[method] = [found.words[i] for i in ids.tolist()]
+        near[method] = [result.words[i] for i in ids.tolist()]
     with stage.picture:
         ui.figure(
             basic.bars(list(shares), list(shares.values()), ylabel="questions right", probability=True),

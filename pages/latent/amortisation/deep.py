@@ -60,13 +60,13 @@ def story(model: VAE, x: Tensor) -> tuple[Story, Tensor]:
                 generator=torch.Generator().manual_seed(steps),
             )  # fmt: skip
             rows.append(bound(model, x, mean, log_var))
-    found = torch.stack(rows)
-    best = found.amax(0)
+    result = torch.stack(rows)
+    best = result.amax(0)
     log_p = torch.maximum(evidence(model, x, mean, log_var), best)
-    gaps = amortisation_gaps(log_p, best, found)
+    gaps = amortisation_gaps(log_p, best, result)
     pictures = [latent.pictures_of(model, x), *latent.decoded(model, torch.stack([start, mean]))]
-    told = Story(x, log_p, best, found, gaps["approximation"], gaps["amortisation"].clamp(min=0), INNER)
-    return told, torch.stack(pictures)
+    results = Story(x, log_p, best, result, gaps["approximation"], gaps["amortisation"].clamp(min=0), INNER)
+    return results, torch.stack(pictures)
 
 
 def joined(own: Tensor, others: Tensor) -> Tensor:

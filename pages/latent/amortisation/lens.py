@@ -79,9 +79,9 @@ def story(
     means = torch.linalg.solve(exact.precision, exact.loadings.T @ x.T).T / exact.variance
     best = bounds(exact, x, means, mean_field(exact.precision).log().expand_as(means))
     log_p = exact.log_prob(x)
-    found = torch.stack(rows)
-    gaps = amortisation_gaps(log_p, best, found)
-    return Story(x, log_p, best, found, gaps["approximation"], gaps["amortisation"].clamp(min=0))
+    result = torch.stack(rows)
+    gaps = amortisation_gaps(log_p, best, result)
+    return Story(x, log_p, best, result, gaps["approximation"], gaps["amortisation"].clamp(min=0))
 
 
 def bounds(exact: LinearGaussianPosterior, x: Tensor, mean: Tensor, log_var: Tensor) -> Tensor:
@@ -91,21 +91,21 @@ def bounds(exact: LinearGaussianPosterior, x: Tensor, mean: Tensor, log_var: Ten
     return -0.5 * (scale + error / exact.variance) - gaussian_kl(mean, log_var).sum(-1)
 
 
-def sentences(told: Story) -> list[str]:
+def sentences(result: Story) -> list[str]:
     """A sentence for every count of steps."""
     return [
         (f"After {steps} steps on each datum" if steps else "The encoder's own answer")
-        + f": the family loses {float(told.approximation.mean()):.3f}, "
+        + f": the family loses {float(result.approximation.mean()):.3f}, "
         f"the answer {float(lost.mean()):.3f}."
-        for steps, lost in zip(told.inner, told.amortisation, strict=True)
+        for steps, lost in zip(result.inner, result.amortisation, strict=True)
     ]
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """The split in the mean over the data, LaTeX."""
-    log_p, best = float(told.log_p.mean()), float(told.best.mean())
+    log_p, best = float(result.log_p.mean()), float(result.best.mean())
     return [
         rf"\log p-L(q)=[\log p-L(q^*)]+[L(q^*)-L(q)]={abs(log_p - best):.3f}+{abs(float(lost.mean())):.3f}"
         rf"={log_p - best + abs(float(lost.mean())):.3f}"
-        for lost in told.amortisation
+        for lost in result.amortisation
     ]

@@ -57,30 +57,30 @@ def first(name: str):
     return shelf(name), refined(name, deep.latent.as_input(ui.load(name), box))
 
 
-def show(told: lens.Story, film, names=None) -> None:
+def show(result: lens.Story, film, names=None) -> None:
     """The gaps of every datum, and under the bar what they are in the mean."""
     ui.figure(
-        figures.gaps(told, film.at, names), key="gaps", share=1.0, film=film,
-        frames=stacks.turning(figures.parts(told)),
+        figures.gaps(result, film.at, names), key="gaps", share=1.0, film=film,
+        frames=stacks.turning(figures.parts(result)),
         alt="The approximation gap and the amortisation gap of every datum",
-        data={"datum": names or range(1, len(told.x) + 1), "approximation": told.approximation,
-              "amortisation": told.amortisation[film.at]},
+        data={"datum": names or range(1, len(result.x) + 1), "approximation": result.approximation,
+              "amortisation": result.amortisation[film.at]},
     )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.sentences(told), equations=lens.equations(told))
+        film.bar(captions=lens.sentences(result), equations=lens.equations(result))
 
 
-def climb(told: lens.Story, film, share: float) -> None:
+def climb(result: lens.Story, film, share: float) -> None:
     ui.figure(
-        figures.climb(told, film.at), key="climb", share=share, film=film,
+        figures.climb(result, film.at), key="climb", share=share, film=film,
         frames={f"layout.shapes.0.x{end}": list(range(film.count)) for end in (0, 1)},
         alt="The mean bound over the steps of local inference",
-        data={"steps": told.inner, "ELBO": told.bounds.mean(1)},
+        data={"steps": result.inner, "ELBO": result.bounds.mean(1)},
     )  # fmt: skip
 
 
-def ask(told: lens.Story, at: int) -> None:
-    family, answer = float(told.approximation.mean()), float(told.amortisation[at].mean())
+def ask(result: lens.Story, at: int) -> None:
+    family, answer = float(result.approximation.mean()), float(result.amortisation[at].mean())
     ui.check(
         "In the mean over the data, which gap is larger now?", lens.OPTIONS,
         lens.OPTIONS[answer > family], f"{family:.3f} is the family's, {answer:.3f} the encoder's.",
@@ -98,9 +98,9 @@ def linear() -> None:
         rank = ui.slider("Rank of the encoder", 0, 2, 2, key="rank")
         spread = ui.slider("v, its variance", 0.05, 1.0, 0.4, key="v", step=0.05)
         text = ui.text("W, three rows of two", "1 1; 0 1; 1 0", key="w", max_chars=60)
-        loadings, said = typed.named(text, lens.DATA * lens.LATENT, -5, 5)
-        if said:
-            ui.warning(said)
+        loadings, texts = typed.named(text, lens.DATA * lens.LATENT, -5, 5)
+        if texts:
+            ui.warning(texts)
         variance = ui.slider("Noise σ²", 0.1, 2.0, 0.5, key="s2", step=0.1)
         count = ui.slider("Data N", 2, 16, 8, key="N")
         way = ui.choice(
@@ -109,7 +109,7 @@ def linear() -> None:
         )  # fmt: skip
         seed = ui.number("Seed", 0, 999, 0, key="seed")
     film = ui.film(len(lens.INNER), key="n", values=lens.INNER, label="Steps", seconds=0.8)
-    told = story(loadings, variance, count, rank, spread, seed, way)
+    result = story(loadings, variance, count, rank, spread, seed, way)
     ui.prefetch(first, ("vae-digits",))
     ui.prefetch(
         story,
@@ -123,9 +123,9 @@ def linear() -> None:
     with stage.picture:
         left, right = ui.columns(2)
         with left:
-            show(told, film)
+            show(result, film)
         with right:
-            climb(told, film, 1.0)
+            climb(result, film, 1.0)
     with stage.below:
         ui.notice(
             f"Local inference keeps a mean and a variance for each latent of each datum, 2kN = "
@@ -139,17 +139,17 @@ def linear() -> None:
                 else ""
             )
         )
-        ask(told, film.at)
+        ask(result, film.at)
         ui.program(
             f"""
             from pages.latent.amortisation import lens
 
             exact = lens.model({loadings}, {variance!r})
             x = lens.draw(exact, {count}, {seed})
-            told = lens.story(exact, x, {rank}, {spread!r}, {seed}, {way!r})
-            result = [float(told.log_p.mean()), float(told.best.mean()), *told.bounds.mean(1).tolist()]
+            story = lens.story(exact, x, {rank}, {spread!r}, {seed}, {way!r})
+            result = [float(story.log_p.mean()), float(story.best.mean()), *story.bounds.mean(1).tolist()]
             """,
-            shows=[float(told.log_p.mean()), float(told.best.mean()), *told.bounds.mean(1).tolist()],
+            shows=[float(result.log_p.mean()), float(result.best.mean()), *result.bounds.mean(1).tolist()],
         )
 
 
@@ -162,13 +162,13 @@ def trained() -> None:
     film = ui.film(len(deep.INNER), key="n", values=deep.INNER, label="Steps", seconds=0.8)
     x = deep.latent.as_input(ui.load(name), picture)
     (mine, own), (theirs, others) = refined(name, x), shelf(name)
-    told, names = deep.together(mine, theirs), ["yours", *map(str, range(10))]
+    result, names = deep.together(mine, theirs), ["yours", *map(str, range(10))]
     with stage.picture:
         left, right = ui.columns(2)
         with left:
-            show(told, film, names)
+            show(result, film, names)
         with right:
-            climb(told, film, 0.6)
+            climb(result, film, 0.6)
             ui.figure(
                 sheets.contact_sheet(deep.joined(own, others), ["x", "encoder", "refined"], names),
                 key="digits", share=0.4,
@@ -181,7 +181,7 @@ def trained() -> None:
             f"by {deep.IMPORTANCE:,} importance draws from the refined q, biased low, and the best q is the "
             "best that the steps have found: both gaps are estimates here."
         )
-        ask(told, film.at)
+        ask(result, film.at)
         ui.program(
             f"""
             from lab import experiments, weights
@@ -190,8 +190,8 @@ def trained() -> None:
 
             model = weights.load({ui.spelled(name)}).requires_grad_(False)
             x = deep.latent.as_input(model, {ink_code(picture)})
-            told, _ = deep.story(model, x)
-            result = [told.log_p.item(), told.best.item(), *told.bounds[:, 0].tolist()]
+            story, _ = deep.story(model, x)
+            result = [story.log_p.item(), story.best.item(), *story.bounds[:, 0].tolist()]
             """,
             shows=[float(mine.log_p[0]), float(mine.best[0]), *mine.bounds[:, 0].tolist()],
         )

@@ -42,8 +42,8 @@ near = [latent.neighbours(shelf.seen.means, code, NEAREST) for code in line]
 classes = [shelf.labels[index].tolist() for index, _ in near]
 shown = latent.stacked([shelf.pictures[index] for index, _ in near])  # (13, 6, side, side)
 words = [
-    [f"a {c} at {d:.2f}" for c, d in zip(found, distance.tolist(), strict=True)]
-    for found, (_, distance) in zip(classes, near, strict=True)
+    [f"a {c} at {d:.2f}" for c, d in zip(result, distance.tolist(), strict=True)]
+    for result, (_, distance) in zip(classes, near, strict=True)
 ]
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ with stage.picture:
             share=0.62, film=film,
             frames={
                 "data.0.z": sheets.frames(shown, COLUMNS, sheets.label_gap(side)),
-                **{f"layout.annotations.{i}.text": [said[i] for said in words] for i in range(NEAREST)},
+                **{f"layout.annotations.{i}.text": [text[i] for text in words] for i in range(NEAREST)},
             },
             alt=f"The {NEAREST} examples nearest to the sum, with their classes and distances",
             data={"s": STRENGTHS, "nearest class": [c[0] for c in classes]},

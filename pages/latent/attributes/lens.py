@@ -123,11 +123,11 @@ def grid(model: VAE, z: Tensor, a: Tensor, b: Tensor) -> Grid:
     return Grid(pictures, read.reshape(planned.shape), planned)
 
 
-def sentence(found: Grid, frame: int, first: str, second: str) -> str:
+def sentence(result: Grid, frame: int, first: str, second: str) -> str:
     """What comes back at a strength."""
     if STRENGTHS[frame] == 0:
         return "s = 0: the code itself, twenty-five times."
-    (aa, ab), (ba, bb) = found.slopes(frame).tolist()
+    (aa, ab), (ba, bb) = result.slopes(frame).tolist()
     return (
         f"Read again, a step on “{first}” is {aa:.2f} of it and {ba:+.2f} of “{second}”; one on "
         f"“{second}” is {bb:.2f} of it and {ab:+.2f} of “{first}”."

@@ -87,7 +87,7 @@ z = code_of(name, x, which == "MAP")
 ui.prefetch(readied, *((each,) for each in ui.trained("latent", lens.fits) if each != name))
 ui.prefetch(code_of, (name, x, which != "MAP"))
 a, b = axes[first], axes[second]
-found = grid_of(name, z, a, b)
+result = grid_of(name, z, a, b)
 cos = lens.cosine(a, b)
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -96,8 +96,8 @@ with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
         ui.figure(
-            figures.grid(found.pictures[film.at], first, second), key="grid", share=1.0, film=film,
-            frames={"data.0.z": sheets.sheet(found.pictures)},
+            figures.grid(result.pictures[film.at], first, second), key="grid", share=1.0, film=film,
+            frames={"data.0.z": sheets.sheet(result.pictures)},
             alt=f"Your picture with more {first} to the right and more {second} below",
         )  # fmt: skip
     with right:
@@ -111,15 +111,15 @@ with stage.picture:
                 share=0.32, alt=f"Your picture decoded from its {which} code",
             )  # fmt: skip
         ui.figure(
-            figures.lattice(found.planned[film.at], found.read[film.at], first, second), key="lattice",
-            share=0.68, film=film, frames=figures.moves(found.planned, found.read),
+            figures.lattice(result.planned[film.at], result.read[film.at], first, second), key="lattice",
+            share=0.68, film=film, frames=figures.moves(result.planned, result.read),
             alt="The steps taken on both axes, and those read from the pictures when they are encoded again",
         )  # fmt: skip
 reached, mean = lens.joint(model, x, z), lens.joint(model, x, code_of(name, x, False))
 with stage.foot:
     film.bar(
         captions=[
-            lens.sentence(found, frame, first, second) for frame in range(len(lens.STRENGTHS))
+            lens.sentence(result, frame, first, second) for frame in range(len(lens.STRENGTHS))
         ],
         equations=[
             rf"z+{s:g}\,(u\,a+v\,b),\qquad \cos(a,b)={cos:.3f},\quad \|a\|={float(a.norm()):.2f},\quad "

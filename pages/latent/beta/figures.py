@@ -8,9 +8,9 @@ from lab.figures import basic, theme
 from pages.latent.beta.lens import Bought
 
 
-def plane(found: Sequence[Bought], names: Sequence[str], at: int, cost: float) -> go.Figure:
+def plane(results: Sequence[Bought], names: Sequence[str], at: int, cost: float) -> go.Figure:
     """Every model as a point; the line of all points whose −ELBO is `cost`; a ring (trace 2) around `at`."""
-    rates, distortions = [one.rate for one in found], [one.distortion for one in found]
+    rates, distortions = [one.rate for one in results], [one.distortion for one in results]
     right, top = 1.35 * max(rates) + 1, 1.12 * max(*distortions, cost)
     fig = go.Figure()
     fig.add_scatter(
@@ -18,7 +18,7 @@ def plane(found: Sequence[Bought], names: Sequence[str], at: int, cost: float) -
         line={"color": theme.HIDDEN, "width": 2, "dash": "dash"}, hoverinfo="skip",
     )  # fmt: skip
     # neighbours on the curve may touch: their names stand above and below by turns
-    places = ["top right" if i % 2 else "bottom right" for i in range(len(found))]
+    places = ["top right" if i % 2 else "bottom right" for i in range(len(results))]
     fig.add_scatter(
         x=rates, y=distortions, mode="lines+markers+text", text=[f" β = {name}" for name in names],
         textposition=places, showlegend=False, line={"color": theme.OUTPUT, "width": 3, "shape": "linear"},
@@ -34,12 +34,12 @@ def plane(found: Sequence[Bought], names: Sequence[str], at: int, cost: float) -
     return fig
 
 
-def dimensions(found: Sequence[Bought], at: int) -> go.Figure:
+def dimensions(results: Sequence[Bought], at: int) -> go.Figure:
     """KL of each dimension, the most costly first, on an axis that all models share."""
-    kl = found[at].kl
+    kl = results[at].kl
     fig = basic.bars(
         [str(i + 1) for i in range(len(kl))], kl, color=theme.ATTENTION, ylabel="KLⱼ, nats",
         xlabel="dimension, by its KL",
     )  # fmt: skip
-    fig.update_yaxes(range=[0, 1.05 * max(float(one.kl.max()) for one in found)])
+    fig.update_yaxes(range=[0, 1.05 * max(float(one.kl.max()) for one in results)])
     return fig

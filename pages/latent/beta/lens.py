@@ -90,6 +90,6 @@ def sheet(model: VAE, own: Tensor, others: Tensor, order: list[int]) -> Tensor:
     return torch.cat([latent.pictures_of(model, x)[None], latent.decoded(model, rows)])
 
 
-def best(found: list[Bought]) -> Bought:
+def best(results: list[Bought]) -> Bought:
     """The one with the best bound."""
-    return min(found, key=lambda one: one.cost)
+    return min(results, key=lambda one: one.cost)

@@ -45,28 +45,28 @@ film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", 
 
 # --- Pictures -----------------------------------------------------------------------------------
 
-found = [measured(name) for name in models]
-best = lens.best(found)
+results = [measured(name) for name in models]
+best = lens.best(results)
 spelled = [f"{beta:g}" for beta in betas]
 others = stock.bits()[0][start : start + len(lens.VALUES) - 1]
 pictures = [
-    lens.sheet(ui.load(name), own.x, others, one.order) for name, one in zip(models, found, strict=True)
+    lens.sheet(ui.load(name), own.x, others, one.order) for name, one in zip(models, results, strict=True)
 ]
 rows = ["x", "rebuilt", *(f"turn {i + 1}" for i in range(lens.TURNED))]
 with stage.picture:
     left, right = ui.columns([2, 3])
     with left:
         ui.figure(
-            figures.plane(found, spelled, film.at, best.cost), key="plane", share=0.58, film=film,
-            frames={"data.2.x": [[one.rate] for one in found],
-                    "data.2.y": [[one.distortion] for one in found]},
+            figures.plane(results, spelled, film.at, best.cost), key="plane", share=0.58, film=film,
+            frames={"data.2.x": [[one.rate] for one in results],
+                    "data.2.y": [[one.distortion] for one in results]},
             alt="Rate against distortion of every β, with the line of the best bound",
-            data={"beta": betas, "rate": [one.rate for one in found],
-                  "distortion": [one.distortion for one in found]},
+            data={"beta": betas, "rate": [one.rate for one in results],
+                  "distortion": [one.distortion for one in results]},
         )  # fmt: skip
         ui.figure(
-            figures.dimensions(found, film.at), key="kl", share=0.42, film=film,
-            frames={"data.0.y": [one.kl for one in found]},
+            figures.dimensions(results, film.at), key="kl", share=0.42, film=film,
+            frames={"data.0.y": [one.kl for one in results]},
             alt="KL of each dimension at this β, the most costly first",
         )  # fmt: skip
     with right:
@@ -82,26 +82,26 @@ with stage.foot:
             f"β = {one.beta:g}: {one.active} of {len(one.kl)} dimensions are active"
             + ("; no other β has a better bound." if one is best
                else f"; the bound is {one.cost - best.cost:.2f} nats worse than at β = {best.beta:g}.")
-            for one in found
+            for one in results
         ],
         equations=[
             rf"-\mathrm{{ELBO}}=D+R={one.distortion:.2f}+{one.rate:.2f}={one.cost:.2f},\qquad "
             rf"D+\beta R={one.distortion:.2f}+{one.beta:g}\cdot{one.rate:.2f}={one.objective:.2f}"
-            for one in found
+            for one in results
         ],
     )  # fmt: skip
 
 # --- Words --------------------------------------------------------------------------------------
 
-now = found[film.at]
+now = results[film.at]
 with stage.below:
     ui.notice(
         f"R is the mean KL and D the mean of −log p(x|z) over {len(stock.bits()[0])} test digits, at "
         "whatever price the model was trained. Training at β minimises D + β R, so for β > 1 it is a looser "
         "bound, and for β < 1 none at all. "
-        f"From β = {betas[0]:g} to β = {betas[-1]:g} the rate falls from {found[0].rate:.2f} to "
-        f"{found[-1].rate:.2f} nats, and the distortion rises from {found[0].distortion:.2f} to "
-        f"{found[-1].distortion:.2f}."
+        f"From β = {betas[0]:g} to β = {betas[-1]:g} the rate falls from {results[0].rate:.2f} to "
+        f"{results[-1].rate:.2f} nats, and the distortion rises from {results[0].distortion:.2f} to "
+        f"{results[-1].distortion:.2f}."
     )
     ui.check(
         "Which β has the best bound on held-out digits, at full price?",
@@ -115,7 +115,7 @@ with stage.below:
                 if one.beta < best.beta
                 else "a code that was too dear tells too little."
             )
-            for one in found
+            for one in results
         },
         veils=("plane", "equation"),
     )

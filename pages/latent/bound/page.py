@@ -53,17 +53,17 @@ with stage.rail:
     shelf = shelves.shelf(name)
     a = shelves.digit("a", name, shelf)
     seed = ui.number("Noise seed", 0, 999, 0, key="seed")
-model, seen, side = ui.load(name), shelf.seen, shelf.side
+model, results, side = ui.load(name), shelf.seen, shelf.side
 betas = FITTED if refit else BETAS
 film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", seconds=0.5 if refit else 0.08)
-found = answers(name, a.x, seed, refit)
+result = answers(name, a.x, seed, refit)
 ui.prefetch(answers, (name, a.x, seed, not refit))
 encoders = answers(name, a.x, seed, False)[0]
-parts = [found[i if refit else 0] for i in range(len(betas))]  # the bound at each β
+parts = [result[i if refit else 0] for i in range(len(betas))]  # the bound at each β
 now = parts[film.at]
 recs, kls = [p.reconstruction for p in parts], [p.kl.sum().item() for p in parts]
-rebuilt = latent.decoded(model, latent.stacked([p.mean for p in found]))
-pixels = latent.pictures_of(model, latent.stacked([-p.pixels for p in found]))
+rebuilt = latent.decoded(model, latent.stacked([p.mean for p in result]))
+pixels = latent.pictures_of(model, latent.stacked([-p.pixels for p in result]))
 
 # --- Pictures -----------------------------------------------------------------------------------
 
@@ -102,15 +102,15 @@ with stage.picture:
             data={"row": rows, "reconstruction": recs_twice[film.at], "kl": paid[film.at]},
         )  # fmt: skip
     with right:
-        order = seen.order[:12]
-        fig = latents.dimensions(now.kl, seen.kl, order)
-        fig.update_yaxes(range=[0, 1.05 * max(seen.kl.max().item(), *(p.kl.max().item() for p in found))])
+        order = results.order[:12]
+        fig = latents.dimensions(now.kl, results.kl, order)
+        fig.update_yaxes(range=[0, 1.05 * max(results.kl.max().item(), *(p.kl.max().item() for p in result))])
         ui.figure(
             fig, key="kl", share=0.5, film=moving,
-            frames={"data.1.y": [p.kl[order] for p in found]} if refit else None,
+            frames={"data.1.y": [p.kl[order] for p in result]} if refit else None,
             alt="KL in nats of each latent dimension, for digit A and on average over the examples",
-            data={"dimension": [d + 1 for d in seen.order], "A": now.kl[seen.order],
-                  "mean": seen.kl[seen.order]},
+            data={"dimension": [d + 1 for d in results.order], "A": now.kl[results.order],
+                  "mean": results.kl[results.order]},
         )  # fmt: skip
 whose = "the best q at this β" if refit else "the encoder's q"
 with stage.foot:
@@ -162,8 +162,8 @@ with stage.below:
         model = weights.load({ui.spelled(name)}).requires_grad_(False)
         x = {a.program}
         noise = latent.normal_noise({NOISE}, model.latent_dim, {seed})
-        found = latent.bound(model, x, noise, {fit})
-        result = [found.reconstruction, found.kl.sum().item(), found.elbo, found.objective({beta:g})]
+        bound = latent.bound(model, x, noise, {fit})
+        result = [bound.reconstruction, bound.kl.sum().item(), bound.elbo, bound.objective({beta:g})]
         """,
         shows=[rec, total, now.elbo, now.objective(beta)],
     )

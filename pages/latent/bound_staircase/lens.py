@@ -151,7 +151,7 @@ def landscape(model: Model, moves: Sequence[Move], count: int = 241) -> tuple[Te
 
 def captions(moves: list[Move]) -> list[str]:
     """A sentence for every move."""
-    said = [f"The start: the bound is {moves[0].gap:.4f} below log p."]
+    texts = [f"The start: the bound is {moves[0].gap:.4f} below log p."]
     for i, now in enumerate(moves[1:], start=1):
         before = moves[i - 1]
         rise = f"The bound rises by {max(now.bound - before.bound, 0):.4f}"
@@ -159,7 +159,7 @@ def captions(moves: list[Move]) -> list[str]:
             end = (
                 "and touches log p." if now.gap < 1e-9 else f"and stays {now.gap:.4f} below: no q is p(z|x)."
             )
-            said.append(f"E: a better q, and θ stays. {rise} {end}")
+            texts.append(f"E: a better q, and θ stays. {rise} {end}")
             continue
         change = now.log_p - before.log_p
         word = (
@@ -168,8 +168,8 @@ def captions(moves: list[Move]) -> list[str]:
             else f"log p {'rises' if change > 0 else 'falls'} by {abs(change):.4f}"
         )
         name = "M: a better θ, and q stays" if now.kind == "M" else "Both at once, a step of gradient"
-        said.append(f"{name}: θ = {now.theta:.3f}. {rise}, {word}.")
-    return said
+        texts.append(f"{name}: θ = {now.theta:.3f}. {rise}, {word}.")
+    return texts
 
 
 def equations(moves: list[Move]) -> list[str]:

@@ -41,12 +41,12 @@ with stage.rail:
     else:
         guess = ui.slider("φ of q at the start", 0.2, 3.8, 1.0, key="phi", step=0.02)
         text = ui.text("One point x > 0", "1", key="one", max_chars=20)
-found, bad = lens.typed(text, 40 if mix else 1)
+result, bad = lens.typed(text, 40 if mix else 1)
 if bad:
     stage.top.warning(bad)
-if not found or (not mix and found[0] <= 0):
+if not result or (not mix and result[0] <= 0):
     ui.stop("Type at least one number." if mix else "Type one number above 0: else log p has no top.")
-model, q = lens.begin(mix, found, guess)
+model, q = lens.begin(mix, result, guess)
 moves = lens.climb(model, theta, q, how)
 film = ui.film(len(moves), key="step", label="Move", seconds=0.7)
 
@@ -93,14 +93,14 @@ with stage.below:
         ),
         veils=("picture", "equation"),
     )
-    made = f"lens.mixture(torch.tensor({found}).double())" if mix else f"lens.exponential({found[0]})"
-    start = f"torch.full(({len(found)},), {guess}).double()" if mix else f"torch.tensor({guess}).double()"
+    results = f"lens.mixture(torch.tensor({result}).double())" if mix else f"lens.exponential({result[0]})"
+    start = f"torch.full(({len(result)},), {guess}).double()" if mix else f"torch.tensor({guess}).double()"
     ui.program(
         f"""
         import torch
         from pages.latent.bound_staircase import lens
 
-        model = {made}
+        model = {results}
         moves = lens.climb(model, {theta}, {start}, {how!r})
         result = [moves[{film.at}].log_p, moves[{film.at}].bound]
         """,

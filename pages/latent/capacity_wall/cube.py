@@ -48,20 +48,20 @@ def view(stage: Any) -> None:
     x, _ = data(d, sigma, seed)
     of, start = asked(d, sigma, seed)
     with stage.picture:
-        found = ui.result(
+        result = ui.result(
             "Fit", start, key="cube", of=of, quick=True, soon=[asked(*each) for each in soon],
             show=partial(so_far, x, SIZES), says="Mixtures of up to 64 Gaussians are fitted.",
         )  # fmt: skip
     numbers, coded = by_bits(d, sigma, seed)
     best, plain = -lens.cube_entropy(sigma), lens.gaussian_log_prob(1 + sigma**2)
-    each = found.held_out / d
+    each = result.held_out / d
     with stage.picture:
         left, right = ui.columns([4, 3])
         with left:
             ui.figure(
-                figures.plane(x, found.densities[film.at], found.ellipses[film.at],
-                              float(found.densities[min(d, 6)].max())),
-                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, found.ellipses),
+                figures.plane(x, result.densities[film.at], result.ellipses[film.at],
+                              float(result.densities[min(d, 6)].max())),
+                key="plane", share=1.0, film=film, frames=figures.turns(result.densities, result.ellipses),
                 alt="The first two coordinates: points, density and components of the mixture",
             )  # fmt: skip
         with right:
@@ -78,7 +78,7 @@ def view(stage: Any) -> None:
         film.bar(
             captions=[
                 f"K = {k} of 2^{d} = {2**d} corners, {p} numbers: new points {lens.away(float(v), best)}."
-                for k, p, v in zip(SIZES, found.parameters, each, strict=True)
+                for k, p, v in zip(SIZES, result.parameters, each, strict=True)
             ],
             equations=[
                 rf"\text{{new }}{float(v):.4f},\quad -H/d={best:.4f},\quad \text{{one Gaussian }}{plain:.4f},"
@@ -93,7 +93,7 @@ def view(stage: Any) -> None:
             f"mixture needs a component for each of the {2**d} corners, and every dimension more doubles "
             f"that: at 784 pixels nobody has them. {d} binary latents, each with two values of its own "
             f"dimension, name all corners with {numbers} numbers; the mixture of {2**d} has "
-            f"{found.parameters[full]}. (The bits are told the axes.) In many dimensions EM also misses "
+            f"{result.parameters[full]}. (The bits are told the axes.) In many dimensions EM also misses "
             "corners: two Gaussians begin in one."
         )
         ui.check(

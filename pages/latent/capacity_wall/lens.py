@@ -154,10 +154,10 @@ def outlines(model: GaussianMixture, most: int) -> Tensor:
     """Two standard deviations of each component in two coordinates, (24 most, 2), the rest NaN."""
     angle = torch.linspace(0, 2 * math.pi, 23, dtype=torch.float64)
     circle = torch.stack([angle.cos(), angle.sin()])
-    found = torch.full((most, 24, 2), torch.nan, dtype=torch.float64)
+    result = torch.full((most, 24, 2), torch.nan, dtype=torch.float64)
     roots = torch.linalg.cholesky(model.gaussians.matrices[:, :2, :2])
-    found[: model.components, :23] = model.gaussians.means[:, None, :2] + 2 * (roots @ circle).mT
-    return found.reshape(-1, 2)
+    result[: model.components, :23] = model.gaussians.means[:, None, :2] + 2 * (roots @ circle).mT
+    return result.reshape(-1, 2)
 
 
 # --- One bent latent ------------------------------------------------------------------------------

@@ -104,28 +104,28 @@ def bent(of: tuple, x, held_out, bumps: int, soon: list) -> lens.Course:
 
 
 def pictured(
-    film, x, found: lens.Fits | lens.Course, outlines, densest: int, levels: dict, at: list[int], label: str,
+    film, x, result: lens.Fits | lens.Course, outlines, densest: int, levels: dict, at: list[int], label: str,
     log: bool = True,
 ) -> None:  # fmt: skip
     """The density with its outlines, the colour of frame `densest` the deepest, and the climb over `at`."""
     with stage.picture:
         left, right = ui.columns([4, 3])
         with left:
-            top = float(found.densities[densest].max())
+            top = float(result.densities[densest].max())
             ui.figure(
-                figures.plane(x, found.densities[film.at], outlines[film.at], top),
-                key="plane", share=1.0, film=film, frames=figures.turns(found.densities, outlines),
+                figures.plane(x, result.densities[film.at], outlines[film.at], top),
+                key="plane", share=1.0, film=film, frames=figures.turns(result.densities, outlines),
                 alt="The points, the model's density, and its curve or two deviations of each component",
             )  # fmt: skip
         with right:
             lines = {
-                "new points": (found.held_out, theme.OUTPUT),
-                "fitted points": (found.train, theme.HIDDEN),
+                "new points": (result.held_out, theme.OUTPUT),
+                "fitted points": (result.train, theme.HIDDEN),
             }
             fig = figures.climb(at, lines, levels, film.at, label, "log p, nats a point", log=log)
             ui.figure(
-                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, at, found.held_out),
-                data={label: at, "fitted": found.train, "new": found.held_out},
+                fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, at, result.held_out),
+                data={label: at, "fitted": result.train, "new": result.held_out},
                 alt=f"Mean log-likelihood of fitted and of new points over: {label}",
             )  # fmt: skip
 
@@ -133,37 +133,37 @@ def pictured(
 def mixture_view() -> None:
     film = ui.film(len(lens.SIZES), key="k", values=lens.SIZES, default=8, label="K =", seconds=0.6)
     of, x, held_out, level, (these, new), soon = points_of_view()
-    found, curve = fitted(of, x, held_out, soon), bent(of, x, held_out, 6, soon)
-    best = int(found.held_out.argmax())
+    result, curve = fitted(of, x, held_out, soon), bent(of, x, held_out, 6, soon)
+    best = int(result.held_out.argmax())
     rival = float(curve.held_out[-1])
     levels = {"−H": (level, theme.GREEN), "curve": (rival, theme.ATTENTION)}
-    pictured(film, x, found, found.ellipses, best, levels, found.sizes, "components K")
+    pictured(film, x, result, result.ellipses, best, levels, result.sizes, "components K")
     with stage.foot:
         film.bar(
             captions=[
                 f"K = {k}: {p} numbers to fit; new points {lens.away(float(h), level)}."
-                for k, p, h in zip(found.sizes, found.parameters, found.held_out, strict=True)
+                for k, p, h in zip(result.sizes, result.parameters, result.held_out, strict=True)
             ],
             equations=[
                 rf"\text{{new }}{float(h):.4f},\quad \text{{fitted }}{float(t):.4f},\quad "
                 rf"-H={level:.4f},\quad \text{{curve }}{rival:.4f}"
-                for t, h in zip(found.train, found.held_out, strict=True)
+                for t, h in zip(result.train, result.held_out, strict=True)
             ],
         )
     with stage.below:
         ui.notice(
             "PCA, PPCA and factor analysis have a Gaussian p(x) however many factors they take: their loss "
-            f"is the one of K = 1, {level - float(found.held_out[0]):.3f} nats. A mixture paves the shape "
-            f"with Gaussians; the best here on new points is K = {found.sizes[best]}, with "
-            f"{found.parameters[best]} numbers. A curve of {curve.parameters} numbers reaches {rival:.4f}."
+            f"is the one of K = 1, {level - float(result.held_out[0]):.3f} nats. A mixture paves the shape "
+            f"with Gaussians; the best here on new points is K = {result.sizes[best]}, with "
+            f"{result.parameters[best]} numbers. A curve of {curve.parameters} numbers reaches {rival:.4f}."
         )
         ui.check(
-            "Which K is best on new points?", found.sizes, found.sizes[best],
+            "Which K is best on new points?", result.sizes, result.sizes[best],
             "Beyond it the components follow single points: the fitted ones gain, new ones lose.",
             wrong={
-                k: f"K = {k} is too " + ("few: a component bridges what is bent." if k < found.sizes[best]
+                k: f"K = {k} is too " + ("few: a component bridges what is bent." if k < result.sizes[best]
                                          else "many: some components sit on single points.")
-                for k in found.sizes
+                for k in result.sizes
             },
             veils=("climb", "equation"),
         )  # fmt: skip
@@ -177,7 +177,7 @@ def mixture_view() -> None:
             model = lens.mixture(x, {int(film.value)})
             result = [float(model.log_prob(x).mean()), float(model.log_prob(new).mean())]
             """,
-            shows=[float(found.train[film.at]), float(found.held_out[film.at])],
+            shows=[float(result.train[film.at]), float(result.held_out[film.at])],
         )
         ui.source(GaussianMixture, lens.mixture, lens.ring_entropy, references=ROOM.references)
 
@@ -189,24 +189,24 @@ def curve_view() -> None:
     with stage.rail:
         bumps = ui.choice("Bumps", [3, 4, 6, 8, 12], key="bumps", default=6,
                           help="how many features of z the line is a weighted sum of")  # fmt: skip
-    found, mixtures = bent(of, x, held_out, bumps, soon), fitted(of, x, held_out, soon)
+    result, mixtures = bent(of, x, held_out, bumps, soon), fitted(of, x, held_out, soon)
     rival, best = float(mixtures.held_out.max()), mixtures.sizes[int(mixtures.held_out.argmax())]
     levels = {"−H": (level, theme.GREEN), "best mixture": (rival, theme.INPUT)}
-    pictured(film, x, found, found.lines, -1, levels, steps, "EM step", log=False)
+    pictured(film, x, result, result.lines, -1, levels, steps, "EM step", log=False)
     with stage.foot:
         film.bar(
             captions=[
-                f"Step {s}: σ = {float(v):.3f}; the curve has {found.parameters} numbers, the mixture "
+                f"Step {s}: σ = {float(v):.3f}; the curve has {result.parameters} numbers, the mixture "
                 f"{mixtures.parameters[mixtures.sizes.index(best)]}."
-                for s, v in zip(steps, found.sigmas, strict=True)
+                for s, v in zip(steps, result.sigmas, strict=True)
             ],
             equations=[
                 rf"p(x)=\tfrac{{1}}{{G}}\sum_g N(x; f(z_g), \sigma^2 I):\quad "
                 rf"\text{{new }}{float(h):.4f},\quad -H={level:.4f},\quad \text{{mixture }}{rival:.4f}"
-                for h in found.held_out
+                for h in result.held_out
             ],
         )
-    last = float(found.held_out[-1])
+    last = float(result.held_out[-1])
     with stage.below:
         ui.notice(
             "All places of the curve hang on the same few numbers, so every point teaches all of it. New "
@@ -230,10 +230,10 @@ def curve_view() -> None:
             from lab.ui.controls import drawing
             from pages.latent.capacity_wall import lens
 
-            found = lens.course({these}, {new}, {bumps}, {of[-1]})
-            result = found.held_out
+            course = lens.course({these}, {new}, {bumps}, {of[-1]})
+            result = course.held_out
             """,
-            shows=found.held_out.tolist(),
+            shows=result.held_out.tolist(),
         )
         ui.source(GTM, lens.course, references=ROOM.references)
 

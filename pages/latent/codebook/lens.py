@@ -115,8 +115,8 @@ def prices(model: VQVAE, codes: Tensor) -> tuple[float, float]:
 
 def farther(distances: Tensor) -> dict[int, str]:
     """Why a code is not the one that stands there: code -> a sentence. distances: (K,), squared."""
-    said = "Code {} lies {:.3f} from what the encoder says there: another is nearer."
-    return {code: said.format(code, d) for code, d in enumerate(distances.tolist())}
+    text = "Code {} lies {:.3f} from what the encoder says there: another is nearer."
+    return {code: text.format(code, d) for code, d in enumerate(distances.tolist())}
 
 
 def saving(uniform: float, learned: float) -> str:

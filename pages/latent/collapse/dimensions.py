@@ -16,15 +16,15 @@ def measured(name: str, x: Tensor) -> lens.Dimensions:
 
 def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
     """Bars of KL_j on test data x (N, D), a film over the models `names`."""
-    short, found = lens.short(names), [measured(name, x) for name in names]
+    short, result = lens.short(names), [measured(name, x) for name in names]
     film = ui.film(len(names), key="which", default=0, label="Model", seconds=1.5)
-    now, name = found[film.at], names[film.at]
+    now, name = result[film.at], names[film.at]
     digits = 3 if len(now.kl) < 5 else 2
-    active = [int(one.active.sum()) for one in found]
+    active = [int(one.active.sum()) for one in result]
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
-            fig, moves = figures.by_dimension(found, film.at)
+            fig, moves = figures.by_dimension(result, film.at)
             ui.figure(
                 fig, key="dimensions", share=1.0, film=film, frames=moves,
                 alt="Mean KL of every dimension of the code, the most costly first; inactive ones grey",
@@ -32,7 +32,7 @@ def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
                       "variance of the mean": now.moved},
             )  # fmt: skip
         with right:
-            fig, moves = figures.movement(found, film.at)
+            fig, moves = figures.movement(result, film.at)
             ui.figure(
                 fig, key="movement", share=1.0, film=film, frames=moves,
                 alt="KL of a dimension against the variance of its mean, over all models of these data",
@@ -42,16 +42,16 @@ def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
             captions=[
                 f"{label}: {count} of {len(one.kl)} dimensions are active; the most costly holds "
                 f"{float(one.kl[0]):.3f} of {one.paid:.3f} nats, {float(one.kl[0]) / one.paid:.0%}."
-                for label, one, count in zip(short, found, active, strict=True)
+                for label, one, count in zip(short, result, active, strict=True)
             ],
             equations=[
                 r"\textstyle\sum_j E\,\mathrm{KL}_j="
                 + "+".join(f"{v:.{digits}f}" for v in one.kl.tolist())
                 + f"={one.paid:.3f}"
-                for one in found
+                for one in result
             ],
         )
-    least = lens.cheapest(found)
+    least = lens.cheapest(result)
     with stage.below:
         ui.notice(
             f"Means over {len(x)} test examples, in closed form. A dimension is called active where its mean "
@@ -67,10 +67,10 @@ def view(stage: Any, names: list[str], x: Tensor, data: str) -> None:
         )
         ui.check(
             "Whose most costly dimension costs least?", short, short[least],
-            f"It costs {float(found[least].kl[0]):.3f} nats.",
+            f"It costs {float(result[least].kl[0]):.3f} nats.",
             wrong={
                 name: f"The dearest one of “{name}” costs {float(one.kl[0]):.3f} nats: it says something."
-                for name, one in zip(short, found, strict=True)
+                for name, one in zip(short, result, strict=True)
             },
             veils=("picture", "equation"),
         )  # fmt: skip

@@ -15,21 +15,21 @@ from pages.latent.collapse.lens import Dimensions
 FLOOR = 1e-4  # of the logarithmic axis
 
 
-def by_dimension(found: Sequence[Dimensions], at: int) -> tuple[go.Figure, dict[str, Any]]:
+def by_dimension(results: Sequence[Dimensions], at: int) -> tuple[go.Figure, dict[str, Any]]:
     """KL of each dimension, the most costly first, violet where it is active; film over models."""
-    most = max(len(one.kl) for one in found)
-    colors = [[theme.ATTENTION if on else theme.HIDDEN for on in one.active.tolist()] for one in found]
-    names = [f"z{j + 1}" for j in found[at].order]
-    now = found[at].kl
+    most = max(len(one.kl) for one in results)
+    colors = [[theme.ATTENTION if on else theme.HIDDEN for on in one.active.tolist()] for one in results]
+    names = [f"z{j + 1}" for j in results[at].order]
+    now = results[at].kl
     fig = basic.bars(names, now, xlabel="dimension, by its KL", ylabel="KLⱼ, nats")
     fig.update_traces(marker_color=colors[at], text=said([now])[0], textposition="outside", cliponaxis=False)
-    fig.update_yaxes(range=[0, 1.12 * max(one.kl.max().item() for one in found)])
+    fig.update_yaxes(range=[0, 1.12 * max(one.kl.max().item() for one in results)])
     fig.update_xaxes(range=[-0.5, most - 0.5])
     moves = {
-        "data.0.x": [list(range(len(one.kl))) for one in found], "data.0.y": [one.kl for one in found],
-        "data.0.marker.color": colors, "data.0.text": said([one.kl for one in found]),
-        "layout.xaxis.tickvals": [list(range(len(one.kl))) for one in found],
-        "layout.xaxis.ticktext": [[f"z{j + 1}" for j in one.order] for one in found],
+        "data.0.x": [list(range(len(one.kl))) for one in results], "data.0.y": [one.kl for one in results],
+        "data.0.marker.color": colors, "data.0.text": said([one.kl for one in results]),
+        "layout.xaxis.tickvals": [list(range(len(one.kl))) for one in results],
+        "layout.xaxis.ticktext": [[f"z{j + 1}" for j in one.order] for one in results],
     }  # fmt: skip
     return fig, moves
 
@@ -39,12 +39,12 @@ def said(values: Sequence[Tensor]) -> list[list[str]]:
     return [[f"{v:.3f}" for v in one.tolist()] for one in values]
 
 
-def movement(found: Sequence[Dimensions], at: int) -> tuple[go.Figure, dict[str, Any]]:
+def movement(results: Sequence[Dimensions], at: int) -> tuple[go.Figure, dict[str, Any]]:
     """KL of each dimension against how far its mean moves, each model's dimensions as dots; film over models.
 
     The line is the least: E KLⱼ = ½ Var μⱼ + ½ (E μⱼ)² + ½ E[σⱼ² − 1 − log σⱼ²].
     """
-    x, y = ([getattr(one, part).clamp(min=FLOOR).tolist() for one in found] for part in ("moved", "kl"))
+    x, y = ([getattr(one, part).clamp(min=FLOOR).tolist() for one in results] for part in ("moved", "kl"))
     fig = go.Figure()
     fig.add_scatter(x=[2 * FLOOR, 4], y=[FLOOR, 2], mode="lines", name="½ Var μⱼ", hoverinfo="skip",
                     line={"color": theme.soft(), "width": 3, "dash": "dot"})  # fmt: skip

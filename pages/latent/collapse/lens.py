@@ -100,12 +100,12 @@ class Use(Swap):
 def use(model: VAE, x: Tensor, y: Tensor, train_x: Tensor, train_y: Tensor, seed: int = 0) -> Use:
     """Over x (N, D) and their classes y (N,); the probes are fitted on the train_ ones."""
     generator = torch.Generator().manual_seed(seed)
-    found, parts = swap(model, x, generator)
+    result, parts = swap(model, x, generator)
     mean, log_var = model.encode_parameters(train_x)
     noise = torch.randn(mean.shape, generator=generator)
     read = [probe(a, train_y, b, y) for a, b in
             ((mean, parts.mean), (reparameterize(mean, log_var, noise), parts.z[0]))]  # fmt: skip
-    return Use(found.own, found.other, found.kl, found.active, *read)
+    return Use(result.own, result.other, result.kl, result.active, *read)
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,13 @@ def dimensions(model: VAE, x: Tensor) -> Dimensions:
     mean, log_var = model.encode_parameters(x)
     kl = latent.gaussian_kl(mean, log_var).mean(0)
     order = kl.argsort(descending=True)
-    found = kl, mean.var(0, unbiased=False), latent.active_units(mean)
-    return Dimensions(order.tolist(), *(part[order] for part in found))
+    result = kl, mean.var(0, unbiased=False), latent.active_units(mean)
+    return Dimensions(order.tolist(), *(part[order] for part in result))
 
 
-def cheapest(found: Sequence[Dimensions]) -> int:
+def cheapest(results: Sequence[Dimensions]) -> int:
     """Where the most costly dimension costs least."""
-    return min(range(len(found)), key=lambda i: float(found[i].kl[0]))
+    return min(range(len(results)), key=lambda i: float(results[i].kl[0]))
 
 
 def beside(own: Tensor, others: Tensor) -> Tensor:

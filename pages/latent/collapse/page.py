@@ -84,20 +84,20 @@ def swapping() -> None:
             except ValueError as error:
                 ui.warning(str(error))
                 own = lens.typed(EXAMPLE)
-    found = [used(one, data) for one in names]
+    results = [used(one, data) for one in names]
     at = names.index(name)
-    now, model = found[at], ui.load(name)
+    now, model = results[at], ui.load(name)
     x = lens.beside(own, split(data, "test")[0][: SHOWN - 1])
     panels = dict(zip(("x", "own code", "another's code"), (x, *swapped(name, x, seed)), strict=True))
     with stage.picture:
         left, right = ui.columns([2, 3])
         with left:
             ui.figure(
-                latents.paid_and_saved(short, [u.paid for u in found], [u.saved for u in found], at),
+                latents.paid_and_saved(short, [u.paid for u in results], [u.saved for u in results], at),
                 key="use",
                 share=1.0,
                 alt="What each model pays for its code, and what its own code saves against another's",
-                data={"model": short, "paid": [u.paid for u in found], "saved": [u.saved for u in found]},
+                data={"model": short, "paid": [u.paid for u in results], "saved": [u.saved for u in results]},
             )  # fmt: skip
         with right:
             for place, (title, rows) in zip(ui.columns(3), panels.items(), strict=True):
@@ -120,10 +120,11 @@ def swapping() -> None:
     with stage.below:
         ui.table(
             {
-                "model": short, "−ELBO": [round(u.cost, 3) for u in found],
-                "KL": [round(u.paid, 3) for u in found],
-                "active": [u.active for u in found], "class from μ": [f"{u.from_mean:.0%}" for u in found],
-                "class from z": [f"{u.from_draw:.0%}" for u in found],
+                "model": short, "−ELBO": [round(u.cost, 3) for u in results],
+                "KL": [round(u.paid, 3) for u in results],
+                "active": [u.active for u in results],
+                "class from μ": [f"{u.from_mean:.0%}" for u in results],
+                "class from z": [f"{u.from_draw:.0%}" for u in results],
             },
             alt="Bound, KL, active dimensions and probes of every model",
         )  # fmt: skip
@@ -140,12 +141,12 @@ def swapping() -> None:
             )
         )
         ui.check(
-            "Which model would miss its code least?", short, min(zip(found, short, strict=True),
+            "Which model would miss its code least?", short, min(zip(results, short, strict=True),
                                                                  key=lambda p: p[0].saved)[1],
             "It loses least by another example's code.",
             wrong={
                 name: f"Another example's code costs “{name}” {one.saved:.3f} nats: its decoder listens."
-                for name, one in zip(short, found, strict=True)
+                for name, one in zip(short, results, strict=True)
             },
             veils=("picture", "equation"),
         )  # fmt: skip

@@ -58,11 +58,11 @@ with stage.rail:
         costs, belief = costs_of(name, own.x)
         guess = int(costs.argmin())
     if view == VIEWS[0]:
-        told = ui.choice(
+        result = ui.choice(
             "The encoder is told", ["likeliest", *range(lens.CLASSES)], key="told", as_list=True,
             help="The class given with your digit; the likeliest is the one it costs least under.",
         )  # fmt: skip
-        as_class = guess if told == "likeliest" else told
+        as_class = guess if result == "likeliest" else result
         code, kl = lens.read(model, own.x, as_class)
         order = kl.argsort(descending=True).tolist()
         rank = ui.slider("Dimension, by its KL", 1, k, 1, key="dimension") - 1

@@ -60,8 +60,8 @@ CURVES: dict[str, tuple[Curve, tuple[float, float]]] = {
 
 def typed(text: str) -> tuple[Tensor, str]:
     """Corners (N, 2) of "1, 2; 3, 0", and a sentence that names the first that is none."""
-    found, said = read.points(text, REACH, 30, lines=False)
-    return torch.tensor(found, dtype=torch.float64).reshape(-1, 2), said
+    result, texts = read.points(text, REACH, 30, lines=False)
+    return torch.tensor(result, dtype=torch.float64).reshape(-1, 2), texts
 
 
 def polyline(corners: Tensor) -> Curve:
@@ -107,8 +107,8 @@ def modes(grid: Grid) -> Tensor:
     """z of every hump of the posterior that is above a hundredth of the highest."""
     p = grid.posterior
     top = p[1:-1]
-    found = (top > p[:-2]) & (top >= p[2:]) & (top > 0.01 * p.max())
-    return grid.z[1:-1][found]
+    result = (top > p[:-2]) & (top >= p[2:]) & (top > 0.01 * p.max())
+    return grid.z[1:-1][result]
 
 
 def density(curve: Curve, sigma: float, cells: int = CELLS) -> Tensor:

@@ -110,12 +110,12 @@ with stage.below:
         ),
         veils=("laws", "at"),
     )
-    made = f"lens.polyline(lens.typed({text!r})[0])" if name == OWN else f"lens.CURVES[{name!r}][0]"
+    result = f"lens.polyline(lens.typed({text!r})[0])" if name == OWN else f"lens.CURVES[{name!r}][0]"
     ui.program(
         f"""
         from pages.latent.curve_density import lens
 
-        curve = {made}
+        curve = {result}
         grid = lens.posterior(curve, {sigma}, {at})
         result = [float(grid.log_prob), *lens.modes(grid).tolist()]
         """,

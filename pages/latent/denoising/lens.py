@@ -118,20 +118,20 @@ def best(values: Mapping[str, Tensor], at: int) -> str:
     return min(MODELS, key=lambda name: float(values[name][at]))
 
 
-def healing(found: Healed, kind: Kind, level: int) -> str:
+def healing(result: Healed, kind: Kind, level: int) -> str:
     """What became of the reader's digit, in a sentence."""
     d = LEVELS[level]
     share = f"σ = {d:g}" if kind == "noise" else f"{d:.0%} {DOES[kind]}"
-    each = ", ".join(f"{name} {float(found.wrong[name][level]):.1f}" for name in MODELS)
-    return f"{share}: wrong pixels of yours, {float(found.wrong['x̃'][level]):.1f} as given; {each}."
+    each = ", ".join(f"{name} {float(result.wrong[name][level]):.1f}" for name in MODELS)
+    return f"{share}: wrong pixels of yours, {float(result.wrong['x̃'][level]):.1f} as given; {each}."
 
 
-def sheet(found: Mapping[str, Tensor], rows: Sequence[str]) -> Tensor:
+def sheet(result: Mapping[str, Tensor], rows: Sequence[str]) -> Tensor:
     """(F, R, C, 8, 8): a row a name."""
-    return torch.stack([found[name] for name in rows], 1).unflatten(-1, (8, 8))
+    return torch.stack([result[name] for name in rows], 1).unflatten(-1, (8, 8))
 
 
-def two_rows(found: Mapping[str, Tensor]) -> Tensor:
+def two_rows(result: Mapping[str, Tensor]) -> Tensor:
     """(S, 6, DRAWS, 8, 8): the first draws of each model in two rows."""
-    parts = [found[name][:, : 2 * DRAWS].unflatten(1, (2, DRAWS)) for name in MODELS]
+    parts = [result[name][:, : 2 * DRAWS].unflatten(1, (2, DRAWS)) for name in MODELS]
     return torch.cat(parts, 1).unflatten(-1, (8, 8))

@@ -54,10 +54,10 @@ def table_moves(rows: int) -> dict[str, list[float]]:
     return {f"layout.shapes.0.y{end}": [row - 0.5 + end for row in range(rows)] for end in (0, 1)}
 
 
-def price(found: Sequence[Scores], names: Sequence[str], at: int) -> go.Figure:
+def price(results: Sequence[Scores], names: Sequence[str], at: int) -> go.Figure:
     """MIG, above, and TC, below, against what held-out pictures cost; rings (traces 2 and 3) around `at`."""
-    costs = [one.distortion for one in found]
-    values = [one.mig for one in found], [one.tc for one in found]
+    costs = [one.distortion for one in results]
+    values = [one.mig for one in results], [one.tc for one in results]
     fig = make_subplots(rows=2, cols=1, shared_xaxes=True, vertical_spacing=0.06)
     for row, each in enumerate(values, 1):
         fig.add_scatter(

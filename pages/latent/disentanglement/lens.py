@@ -140,21 +140,21 @@ def turned(model: VAE, z: Tensor, order: Sequence[int]) -> Tensor:
     return latent.decoded(model, latent.traverse(z, VALUES, list(order)))
 
 
-def sentence(found: Scores, row: int, name: str, motion: Sequence[float]) -> str:
+def sentence(result: Scores, row: int, name: str, motion: Sequence[float]) -> str:
     """What a row does, in numbers."""
-    factor = found.best_factor(row)
+    factor = result.best_factor(row)
     columns, rows, ink = motion
     return (
-        f"{name}, {found.kl[row]:.2f} nats, tells {found.shares[row, factor]:.0%} of the {NAMES[factor]}; "
+        f"{name}, {result.kl[row]:.2f} nats, tells {result.shares[row, factor]:.0%} of the {NAMES[factor]}; "
         f"from −2 to 2 the ink moves by {columns:.1f} columns and {rows:.1f} rows, its amount {ink:.1f}-fold."
     )
 
 
-def gap_equation(found: Scores, row: int) -> str:
+def gap_equation(result: Scores, row: int) -> str:
     """The gap of the factor that this row tells most of, LaTeX."""
-    factor = found.best_factor(row)
-    best = found.shares[:, factor].topk(2).values
+    factor = result.best_factor(row)
+    best = result.shares[:, factor].topk(2).values
     return (
-        rf"\frac{{I(z_{{(1)}};v)-I(z_{{(2)}};v)}}{{H(v)}}={best[0]:.3f}-{best[1]:.3f}={found.gaps[factor]:.3f}"
-        rf"\quad(v=\text{{{NAMES[factor]}}}),\qquad \mathrm{{MIG}}={found.mig:.3f}"
+        rf"\frac{{I(z_{{(1)}};v)-I(z_{{(2)}};v)}}{{H(v)}}={best[0]:.3f}-{best[1]:.3f}={result.gaps[factor]:.3f}"
+        rf"\quad(v=\text{{{NAMES[factor]}}}),\qquad \mathrm{{MIG}}={result.mig:.3f}"
     )

@@ -58,12 +58,12 @@ with stage.rail:
 
 def traversals() -> None:
     """A row a dimension, turned from −2 to 2, beside what it tells of each factor."""
-    model, found = ui.load(name), measured(name, reading)
-    rows = len(found.order)
+    model, result = ui.load(name), measured(name, reading)
+    rows = len(result.order)
     film = ui.film(rows, key="row", values=range(1, rows + 1), default=1, label="Rank by KL", seconds=1.0)
-    words = [vaes.dimension(j) for j in found.order]
+    words = [vaes.dimension(j) for j in result.order]
     code = lens.latent.codes(model, (sprite > 0.5).float()[None])[0]
-    pictures = lens.turned(model, code, found.order)
+    pictures = lens.turned(model, code, result.order)
     with stage.picture:
         left, right = ui.columns([4, 3])
         with left:
@@ -74,29 +74,29 @@ def traversals() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.table(found.shares, words, film.at), key="table", share=1.0, film=film,
+                figures.table(result.shares, words, film.at), key="table", share=1.0, film=film,
                 frames=figures.table_moves(rows),
                 alt="Share of each factor's entropy that each dimension tells",
-                data={"dimension": words, "KL": found.kl,
-                      **{v: found.shares[:, i] for i, v in enumerate(lens.NAMES)}},
+                data={"dimension": words, "KL": result.kl,
+                      **{v: result.shares[:, i] for i, v in enumerate(lens.NAMES)}},
             )  # fmt: skip
     moves = sprites.motions(pictures).tolist()
     with stage.foot:
         film.bar(
-            captions=[lens.sentence(found, r, words[r], moves[r]) for r in range(rows)],
-            equations=[lens.gap_equation(found, r) for r in range(rows)],
+            captions=[lens.sentence(result, r, words[r], moves[r]) for r in range(rows)],
+            equations=[lens.gap_equation(result, r) for r in range(rows)],
         )
     stage.metrics(
-        {"MIG": f"{found.mig:.3f}", "TC": f"{found.tc:.2f} nats",
-         "−E log p(x|z)": f"{found.distortion:.2f} nats", "KL": f"{float(found.kl.sum()):.2f} nats"}
+        {"MIG": f"{result.mig:.3f}", "TC": f"{result.tc:.2f} nats",
+         "−E log p(x|z)": f"{result.distortion:.2f} nats", "KL": f"{float(result.kl.sum()):.2f} nats"}
     )  # fmt: skip
-    hardest = int(found.shares.amax(0).argmin())
+    hardest = int(result.shares.amax(0).argmin())
     with stage.below:
         ui.notice(
             f"A cell is I(z; v)/H(v) over all {lens.everything()[0].shape[0]:,} pictures, each code cut into "
-            f"{lens.BINS} bins; even a code that knows nothing is counted {float(found.floor.min()):.2f} to "
-            f"{float(found.floor.max()):.2f}. Of the {lens.NAMES[hardest]} no code tells more than "
-            f"{float(found.shares[:, hardest].max()):.0%}. An angle runs in a circle, which one number "
+            f"{lens.BINS} bins; even a code that knows nothing is counted {float(result.floor.min()):.2f} to "
+            f"{float(result.floor.max()):.2f}. Of the {lens.NAMES[hardest]} no code tells more than "
+            f"{float(result.shares[:, hardest].max()):.0%}. An angle runs in a circle, which one number "
             "cannot hold without a cut; the score can only count factors that are named, and single codes."
         )
         ui.check(
@@ -120,7 +120,7 @@ def traversals() -> None:
             z = lens.read(model, x, {reading!r})
             result = mutual_information_gap(z, factors, {lens.BINS}).item()
             """,
-            shows=found.mig,
+            shows=result.mig,
         )
 
 
@@ -128,28 +128,28 @@ def comparison() -> None:
     """MIG and TC against the price in pictures, and the table of the model that the film is at."""
     by_price = lambda one: measured(one, "draws").distortion  # noqa: E731
     names = sorted(ui.trained("latent", sprites.fits), key=by_price)
-    found = [measured(one, reading) for one in names]
+    results = [measured(one, reading) for one in names]
     words = [lens.title(one) for one in names]
-    costs = [[one.distortion] for one in found]
+    costs = [[one.distortion] for one in results]
     film = ui.film(
         len(names), key="which", values=range(1, len(names) + 1), default=1, label="Model", seconds=1.5
     )
-    ranks = [f"{r + 1}." for r in range(max(len(one.order) for one in found))]
+    ranks = [f"{r + 1}." for r in range(max(len(one.order) for one in results))]
     with stage.picture:
         left, right = ui.columns([4, 3])
         with left:
             ui.figure(
-                figures.price(found, words, film.at), key="price", share=1.0, film=film,
-                frames={"data.2.x": costs, "data.2.y": [[one.mig] for one in found],
-                        "data.3.x": costs, "data.3.y": [[one.tc] for one in found]},
+                figures.price(results, words, film.at), key="price", share=1.0, film=film,
+                frames={"data.2.x": costs, "data.2.y": [[one.mig] for one in results],
+                        "data.3.x": costs, "data.3.y": [[one.tc] for one in results]},
                 alt="MIG and total correlation of each model against what it loses in its pictures",
-                data={"model": words, "distortion": [one.distortion for one in found],
-                      "MIG": [one.mig for one in found], "TC": [one.tc for one in found]},
+                data={"model": words, "distortion": [one.distortion for one in results],
+                      "MIG": [one.mig for one in results], "TC": [one.tc for one in results]},
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.table(found[film.at].shares, ranks), key="tables", share=1.0, film=film,
-                frames={"data.0.z": [one.shares.float() for one in found]},
+                figures.table(results[film.at].shares, ranks), key="tables", share=1.0, film=film,
+                frames={"data.0.z": [one.shares.float() for one in results]},
                 alt="Share of each factor that each dimension of this model tells, those with most KL first",
             )  # fmt: skip
     with stage.foot:
@@ -158,17 +158,17 @@ def comparison() -> None:
                 f"{word}: MIG {one.mig:.3f}, TC {one.tc:.2f} nats; the KL of its code is "
                 f"{float(one.kl.sum()):.2f} nats, "
                 f"{float(one.kl[:3].sum() / one.kl.sum()):.0%} of it in three dimensions."
-                for word, one in zip(words, found, strict=True)
+                for word, one in zip(words, results, strict=True)
             ],
             equations=[
                 r"\mathrm{MIG}=\tfrac15("
                 + "+".join(f"{g:.3f}" for g in one.gaps.tolist())
                 + rf")={one.mig:.3f},\qquad -E\,\log p(x|z)={one.distortion:.2f}"
-                for one in found
+                for one in results
             ],
         )
-    best = max(range(len(names)), key=lambda i: found[i].mig)
-    now = found[film.at]
+    best = max(range(len(names)), key=lambda i: results[i].mig)
+    now = results[film.at]
     own = ui.card(names[film.at]).get("metrics", {}).get("test/tc")
     with stage.below:
         ui.notice(
@@ -183,10 +183,10 @@ def comparison() -> None:
         )  # fmt: skip
         ui.check(
             "Which model has the highest MIG?", words, words[best],
-            f"{found[best].mig:.3f}, at {found[best].distortion:.2f} nats a picture.",
+            f"{results[best].mig:.3f}, at {results[best].distortion:.2f} nats a picture.",
             wrong={
                 word: f"{word} has {one.mig:.3f}: pressing on the code alone gives no factor one of its own."
-                for word, one in zip(words, found, strict=True)
+                for word, one in zip(words, results, strict=True)
             },
             veils=("picture", "equation"),
         )  # fmt: skip
@@ -195,8 +195,8 @@ def comparison() -> None:
             from lab import experiments, weights
             from pages.latent.disentanglement import lens
 
-            found = lens.scores(weights.load({ui.spelled(names[film.at])}), {reading!r})
-            result = [found.mig, found.tc, found.distortion]
+            scores = lens.scores(weights.load({ui.spelled(names[film.at])}), {reading!r})
+            result = [scores.mig, scores.tc, scores.distortion]
             """,
             shows=[now.mig, now.tc, now.distortion],
         )

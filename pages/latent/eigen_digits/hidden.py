@@ -25,12 +25,12 @@ def view(stage: Any) -> None:
     steps = list(range(side + 1))
     film = ui.film(len(steps), key="hidden", values=steps, default=side // 2, label="Step", seconds=0.4)
     hidden = gone.flatten(1)
-    found = {name: lens.filled(ui.load(f"{common.MODELS[name]}-{data}"), own.x, hidden) for name in MODELS}
+    results = {name: lens.filled(ui.load(f"{common.MODELS[name]}-{data}"), own.x, hidden) for name in MODELS}
     mean = common.basis(f"ppca-{data}").mean
     plain = lens.error(mean.expand(len(hidden), -1), own.x, hidden)
-    at, reach = film.at, max(float(one.deviations.max()) for one in found.values())
-    frames = [lens.covered(own.x, hidden), *(one.pictures.clamp(0, 1) for one in found.values()),
-              *(one.deviations for one in found.values())]  # fmt: skip
+    at, reach = film.at, max(float(one.deviations.max()) for one in results.values())
+    frames = [lens.covered(own.x, hidden), *(one.pictures.clamp(0, 1) for one in results.values()),
+              *(one.deviations for one in results.values())]  # fmt: skip
     frames = [v.reshape(-1, side, side) for v in frames]
     titles = ["seen", "PPCA's guess", "FA's guess", "PPCA unsure", "FA unsure"]
     shown = [
@@ -50,7 +50,7 @@ def view(stage: Any) -> None:
                 alt="The part that is seen, and what both models make of the rest, with their deviations",
             )  # fmt: skip
         with curve:
-            lines = {"PPCA": (found["PPCA"].error, theme.INPUT), "FA": (found["FA"].error, theme.OUTPUT),
+            lines = {"PPCA": (results["PPCA"].error, theme.INPUT), "FA": (results["FA"].error, theme.OUTPUT),
                      "the mean": (plain, theme.HIDDEN)}  # fmt: skip
             ui.figure(
                 figures.errors(lines, at), key="errors", share=1.0, film=film,
@@ -68,8 +68,8 @@ def view(stage: Any) -> None:
                 else "Nothing is hidden."
                 for n, p, f, m in zip(
                     counts,
-                    found["PPCA"].error.tolist(),
-                    found["FA"].error.tolist(),
+                    results["PPCA"].error.tolist(),
+                    results["FA"].error.tolist(),
                     plain.tolist(),
                     strict=True,
                 )
@@ -77,7 +77,7 @@ def view(stage: Any) -> None:
             equations=[
                 rf"\log p(x_{{\text{{seen}}}}):\quad \text{{PPCA }}{float(p):.1f},\quad "
                 rf"\text{{FA }}{float(f):.1f}\ \text{{nats}}"
-                for p, f in zip(found["PPCA"].log_seen, found["FA"].log_seen, strict=True)
+                for p, f in zip(results["PPCA"].log_seen, results["FA"].log_seen, strict=True)
             ],
         )
     with stage.below:
@@ -87,7 +87,9 @@ def view(stage: Any) -> None:
             "soft where the models are unsure (violet). FA knows that the margin is white and needs no "
             "guess; PPCA has one σ² for all pixels, the margin's too."
         )
-        better = {name: float(one.error[at]) for name, one in found.items()} | {"the mean": float(plain[at])}
+        better = {name: float(one.error[at]) for name, one in results.items()} | {
+            "the mean": float(plain[at])
+        }
         if counts[at]:
             ui.check(
                 "Which guess is nearest to the hidden pixels?", list(better),
@@ -113,6 +115,6 @@ def view(stage: Any) -> None:
             hidden = lens.masks({kind!r}, {side}, brush).flatten(1)
             result = lens.filled(model, x, hidden).error
             """,
-            shows=found["PPCA"].error.tolist(),
+            shows=results["PPCA"].error.tolist(),
         )
         ui.source(LinearGaussian.impute, LinearGaussian._posterior, lens.masks, references=ROOM.references)

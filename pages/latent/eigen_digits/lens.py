@@ -63,11 +63,11 @@ class Basis:
     def lost(self, x: Tensor) -> Tensor:
         """Mean over pictures (N, D) of ‖x − x̂_k‖², for k = 0 … K, (K + 1,)."""
         left, codes = x.double() - self.mean, self.codes(x)
-        found = [left.square().sum(1).mean()]
+        results = [left.square().sum(1).mean()]
         for c, w in zip(codes.T, self.components, strict=True):
             left = left - c[:, None] * w
-            found.append(left.square().sum(1).mean())
-        return torch.stack(found)
+            results.append(left.square().sum(1).mean())
+        return torch.stack(results)
 
 
 def tail(model: PCA) -> Tensor:

@@ -13,14 +13,14 @@ LABELS = ("A<br>E log<br>p/q", "B<br>log p(x)<br>− KL<br>post.", "C<br>E log<b
           "D<br>E log<br>p(x,z)<br>+ H(q)", "E<br>−KL(q‖<br>joint)", "gap<br>KL<br>post.")  # fmt: skip
 
 
-def densities(found: Bound, at: int) -> go.Figure:
+def densities(bound: Bound, at: int) -> go.Figure:
     """Prior, exact posterior and q over z; trace 2 is q."""
-    z, top = array(found.z), float(found.posterior.max())
+    z, top = array(bound.z), float(bound.posterior.max())
     fig = go.Figure()
     for name, y, color, width, dash, fill in (
-        ("prior", found.prior, theme.HIDDEN, 2, "dot", None),
-        ("posterior", found.posterior, theme.INPUT, 3, "solid", theme.fade(theme.INPUT, 0.25)),
-        ("q", found.q[at], theme.OUTPUT, 5, "solid", None),
+        ("prior", bound.prior, theme.HIDDEN, 2, "dot", None),
+        ("posterior", bound.posterior, theme.INPUT, 3, "solid", theme.fade(theme.INPUT, 0.25)),
+        ("q", bound.q[at], theme.OUTPUT, 5, "solid", None),
     ):
         fig.add_trace(
             go.Scatter(
@@ -31,40 +31,40 @@ def densities(found: Bound, at: int) -> go.Figure:
         )  # fmt: skip
     fig.update_xaxes(title="z", range=[float(z[0]), float(z[-1])], ticklabelposition="outside right")
     fig.update_layout(margin_b=80)
-    fig.update_yaxes(title="density", range=[0, max(1.15 * top, min(1.05 * float(found.q.max()), 1.6 * top))],
+    fig.update_yaxes(title="density", range=[0, max(1.15 * top, min(1.05 * float(bound.q.max()), 1.6 * top))],
                      nticks=5)  # fmt: skip
     return fig
 
 
-def parts(found: Bound, beta: float) -> tuple[list[stacks.Part], list[stacks.Level]]:
+def parts(bound: Bound, beta: float) -> tuple[list[stacks.Part], list[stacks.Level]]:
     """What the five columns and the gap are made of, a frame for every q, and the two levels."""
-    frames = len(found.gap)
+    frames = len(bound.gap)
 
     def column(**values: Any) -> Any:
         """(F, 6): these columns, nothing in the others."""
-        out = array(found.gap)[:, None].repeat(len(COLUMNS), 1) * float("nan")
+        out = array(bound.gap)[:, None].repeat(len(COLUMNS), 1) * float("nan")
         for name, value in values.items():
             out[:, COLUMNS.index(name)] = array(value) if hasattr(value, "shape") else value
         return out
 
-    elbo = found.elbo
-    weighed = found.reconstruction - beta * found.rate
+    elbo = bound.elbo
+    weighed = bound.reconstruction - beta * bound.rate
     named = (  # colour, where a bar begins and ends
-        ("whole", theme.SKY, column(A=0.0, E=0.0), column(A=elbo, E=found.forms["E"])),
-        ("log p(x)", theme.GREEN, column(B=0.0), column(B=found.log_p)),
-        ("E log p(x|z)", theme.OUTPUT, column(C=0.0), column(C=found.reconstruction)),
-        ("E log p(x,z)", theme.HIDDEN, column(D=0.0), column(D=found.energy)),
-        ("− β KL to the prior", theme.ATTENTION, column(C=found.reconstruction), column(C=weighed)),
-        ("+ entropy", theme.YELLOW, column(D=found.energy), column(D=found.energy + found.entropy)),
-        ("− KL to the posterior", theme.VERMILLION, column(B=found.log_p, gap=found.log_p),
+        ("whole", theme.SKY, column(A=0.0, E=0.0), column(A=elbo, E=bound.forms["E"])),
+        ("log p(x)", theme.GREEN, column(B=0.0), column(B=bound.log_p)),
+        ("E log p(x|z)", theme.OUTPUT, column(C=0.0), column(C=bound.reconstruction)),
+        ("E log p(x,z)", theme.HIDDEN, column(D=0.0), column(D=bound.energy)),
+        ("− β KL to the prior", theme.ATTENTION, column(C=bound.reconstruction), column(C=weighed)),
+        ("+ entropy", theme.YELLOW, column(D=bound.energy), column(D=bound.energy + bound.entropy)),
+        ("− KL to the posterior", theme.VERMILLION, column(B=bound.log_p, gap=bound.log_p),
          column(B=elbo, gap=elbo)),
     )  # fmt: skip
     return [stacks.Part(*part, legend=False) for part in named], [
-        stacks.Level("log p(x)", theme.text(), [found.log_p] * frames),
+        stacks.Level("log p(x)", theme.text(), [bound.log_p] * frames),
         stacks.Level("ELBO", theme.VERMILLION, elbo, "dot"),
     ]
 
 
-def bars(found: Bound, beta: float, at: int, reach: tuple[float, float]) -> go.Figure:
+def bars(bound: Bound, beta: float, at: int, reach: tuple[float, float]) -> go.Figure:
     """The columns at one frame; their labels name the parts from above."""
-    return stacks.stacks(LABELS, *parts(found, beta), at=at, reach=reach, label_size=14)
+    return stacks.stacks(LABELS, *parts(bound, beta), at=at, reach=reach, label_size=14)

@@ -78,29 +78,29 @@ def bound(
     )  # fmt: skip
 
 
-def window(found: Bound, beta: float) -> tuple[float, float]:
+def window(result: Bound, beta: float) -> tuple[float, float]:
     """Ends of an axis of nats that holds the bars of every q whose gap is at most 3, or of the best one."""
-    near = found.gap <= max(3.0, float(found.gap.min()))
+    near = result.gap <= max(3.0, float(result.gap.min()))
     low = min(
-        float(v[near].min()) for v in (found.energy, found.elbo, found.reconstruction - beta * found.rate)
+        float(v[near].min()) for v in (result.energy, result.elbo, result.reconstruction - beta * result.rate)
     )
-    high = max(0.0, found.log_p, float((found.reconstruction - beta * found.rate)[near].max()))
+    high = max(0.0, result.log_p, float((result.reconstruction - beta * result.rate)[near].max()))
     return low - 0.04 * (high - low), high + 0.04 * (high - low)
 
 
-def captions(found: Bound, low: float) -> list[str]:
+def captions(result: Bound, low: float) -> list[str]:
     """A sentence for every q."""
     return [
         f"q stands {gap:.3f} nats below log p(x): that is KL(q ‖ p(z|x)), and all five forms end there"
         + ("." if elbo > low else ", below the picture.")
-        for gap, elbo in zip(found.gap.tolist(), found.elbo.tolist(), strict=True)
+        for gap, elbo in zip(result.gap.tolist(), result.elbo.tolist(), strict=True)
     ]
 
 
-def equations(found: Bound) -> list[str]:
+def equations(result: Bound) -> list[str]:
     """log p(x) = ELBO + KL with its numbers, LaTeX, for every q."""
     return [
         rf"\log p(x)=\mathrm{{ELBO}}+\mathrm{{KL}}(q\,\|\,p(z|x))={elbo:.3f}+{max(0.0, gap):.3f}"
-        rf"={found.log_p:.3f}"
-        for elbo, gap in zip(found.elbo.tolist(), found.gap.tolist(), strict=True)
+        rf"={result.log_p:.3f}"
+        for elbo, gap in zip(result.elbo.tolist(), result.gap.tolist(), strict=True)
     ]

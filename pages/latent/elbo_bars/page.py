@@ -73,16 +73,16 @@ with stage.rail:
         )
         means, deviations = [mean] * film.count, lens.DEVIATIONS
     beta = ui.slider("Weight β in C", 0.25, 4.0, 1.0, key="beta", step=0.25)
-found = found_for(coefficients, x, s, means, deviations)
+result = found_for(coefficients, x, s, means, deviations)
 ui.prefetch(
     found_for,
     *((coefficients, each, s, means, deviations) for each in ui.near(x, -3.0, 3.0, 0.1)),
     *((coefficients, x, each, means, deviations) for each in ui.near(s, 0.2, 2.0, 0.1)),
     *((g, x, own, means, deviations) for name, (g, own) in lens.MODELS.items() if name != model),
 )
-reach = lens.window(found, beta)
-gap, elbo = float(found.gap[film.at]), float(found.elbo[film.at])
-weighed = float(found.reconstruction[film.at] - beta * found.rate[film.at])
+reach = lens.window(result, beta)
+gap, elbo = float(result.gap[film.at]), float(result.elbo[film.at])
+weighed = float(result.reconstruction[film.at] - beta * result.rate[film.at])
 
 # --- Picture ------------------------------------------------------------------------------------
 
@@ -90,42 +90,47 @@ with stage.picture:
     left, right = ui.columns([1, 2])
     with left:
         ui.figure(
-            figures.densities(found, film.at),
+            figures.densities(result, film.at),
             key="densities",
             share=1.0,
             film=film,
-            frames={"data.2.y": found.q},
+            frames={"data.2.y": result.q},
             alt="Prior, exact posterior and the Gaussian q over z",
-            data={"z": found.z, "prior": found.prior, "posterior": found.posterior, "q": found.q[film.at]},
+            data={
+                "z": result.z,
+                "prior": result.prior,
+                "posterior": result.posterior,
+                "q": result.q[film.at],
+            },
         )
     with right:
         ui.figure(
-            figures.bars(found, beta, film.at, reach),
+            figures.bars(result, beta, film.at, reach),
             key="bars",
             share=1.0,
             film=film,
-            frames=stacks.turning(*figures.parts(found, beta), reach),
+            frames=stacks.turning(*figures.parts(result, beta), reach),
             alt=f"The five forms of the bound as bars, {gap:.3f} nats below log p(x)",
-            data={"form": list(found.forms), "nats": [float(v[film.at]) for v in found.forms.values()]},
+            data={"form": list(result.forms), "nats": [float(v[film.at]) for v in result.forms.values()]},
         )
 with stage.foot:
-    film.bar(captions=lens.captions(found, reach[0]), equations=lens.equations(found))
+    film.bar(captions=lens.captions(result, reach[0]), equations=lens.equations(result))
 
 # --- Words --------------------------------------------------------------------------------------
 
 ahead = 1 if film.at + 1 < film.count else -1
-change = float(found.elbo[film.at + ahead]) - elbo
+change = float(result.elbo[film.at + ahead]) - elbo
 with stage.below:
     weight = (
         ""
         if beta == 1
         else f"With β = {beta:g}, C ends at {weighed:.3f}, "
-        + ("above log p(x): no bound. " if weighed > found.log_p else "below log p(x). ")
+        + ("above log p(x): no bound. " if weighed > result.log_p else "below log p(x). ")
     )
     ui.notice(
         f"A: E[log p(x,z) − log q(z)]. B: log p(x) − KL to posterior. C: reconstruction − KL to prior. "
         f"D: energy + entropy. E: −KL(q ‖ p(x,·)), the joint as it is. {weight}In this film the five differ "
-        f"by at most {found.disagreement:.0e} nats. log p(x) never moves: only the gap does."
+        f"by at most {result.disagreement:.0e} nats. log p(x) never moves: only the gap does."
     )
     ui.check(
         f"The film goes one step {'on' if ahead > 0 else 'back'}: does the ELBO rise or fall?",
@@ -151,6 +156,6 @@ with stage.below:
         forms = grid.forms(log_q, log_normal(grid.z, 0.0, 1.0))
         result = [float(v) for v in [grid.log_prob, grid.gap(log_q), *forms.values()]]
         """,
-        shows=[found.log_p, gap, *(float(v[film.at]) for v in found.forms.values())],
+        shows=[result.log_p, gap, *(float(v[film.at]) for v in result.forms.values())],
     )
     ui.source(Grid, lens.bound, references=ROOM.references)

@@ -7,9 +7,9 @@ from lab.figures.basic import array, click_targets, rule
 from pages.latent.exponential_gaussian.lens import VALUES, Surface
 
 
-def surface(found: Surface, formula: str, theta: float, phi: float) -> go.Figure:
+def surface(result: Surface, formula: str, theta: float, phi: float) -> go.Figure:
     """L over θ and φ with its summit; shape 0 is the line at θ, the last trace the ring at (θ, φ)."""
-    z = array(found.of(formula)).T
+    z = array(result.of(formula)).T
     high = float(z.max())
     fig = go.Figure(
         go.Contour(
@@ -28,7 +28,7 @@ def surface(found: Surface, formula: str, theta: float, phi: float) -> go.Figure
             go.Contour(
                 x=VALUES,
                 y=VALUES,
-                z=array(found.broken).T.astype(float),
+                z=array(result.broken).T.astype(float),
                 showscale=False,
                 hoverinfo="skip",
                 contours={"coloring": "lines", "start": 0.5, "end": 0.5, "size": 1},
@@ -38,7 +38,7 @@ def surface(found: Surface, formula: str, theta: float, phi: float) -> go.Figure
         )
     places = [(t, p) for t in VALUES[1::2] for p in VALUES[1::2]]
     fig.add_trace(click_targets([t for t, _ in places], [p for _, p in places], size=22))
-    peak = found.peak(formula)
+    peak = result.peak(formula)
     if peak is not None and peak <= VALUES[-1]:
         fig.add_trace(
             go.Scatter(
@@ -75,13 +75,13 @@ def surface(found: Surface, formula: str, theta: float, phi: float) -> go.Figure
     )
 
 
-def curves(found: Surface, at: int, phi: float) -> go.Figure:
+def curves(result: Surface, at: int, phi: float) -> go.Figure:
     """At one θ, over φ. Traces: 0 the bound, 1 as printed, 2 log p(x); shape 0 is the line at φ."""
     fig = go.Figure()
     for name, y, color, dash in (
-        ("L", found.bound[at], theme.INPUT, "solid"),
-        ("L, printed", found.printed[at], theme.VERMILLION, "dash"),
-        ("log p(x)", [float(found.evidence[at])] * len(VALUES), theme.text(), "solid"),
+        ("L", result.bound[at], theme.INPUT, "solid"),
+        ("L, printed", result.printed[at], theme.VERMILLION, "dash"),
+        ("log p(x)", [float(result.evidence[at])] * len(VALUES), theme.text(), "solid"),
     ):
         fig.add_trace(
             go.Scatter(
@@ -94,7 +94,7 @@ def curves(found: Surface, at: int, phi: float) -> go.Figure:
             )
         )
     rule(fig, x=phi, line={"color": theme.HIDDEN, "width": 2, "dash": "dot"})
-    low, high = float(found.evidence.min()), float(max(found.printed.max(), found.evidence.max()))
+    low, high = float(result.evidence.min()), float(max(result.printed.max(), result.evidence.max()))
     fig.update_xaxes(title="φ", range=[VALUES[0], VALUES[-1]])
     fig.update_yaxes(title="nats", range=[low - 1.5, high + 0.3], nticks=7)
     return fig

@@ -56,34 +56,34 @@ def index(value: float) -> int:
     return min(range(len(VALUES)), key=lambda i: abs(VALUES[i] - value))
 
 
-def captions(found: Surface, phi: float) -> list[str]:
+def captions(result: Surface, phi: float) -> list[str]:
     """A sentence for every θ."""
     p = index(phi)
     return [
         f"L stands {evidence - bound:.3f} below log p(x); the printed formula says {printed:.3f}, "
         + ("above log p(x): no bound." if printed > evidence else "here still below.")
         for bound, printed, evidence in zip(
-            found.bound[:, p].tolist(), found.printed[:, p].tolist(), found.evidence.tolist(), strict=True
+            result.bound[:, p].tolist(), result.printed[:, p].tolist(), result.evidence.tolist(), strict=True
         )
     ]
 
 
-def equations(found: Surface, phi: float) -> list[str]:
+def equations(result: Surface, phi: float) -> list[str]:
     """The bound with its numbers, LaTeX, for every θ."""
     p = index(phi)
     return [
         rf"L=\log\theta-\tfrac\theta\varphi-\tfrac12\log2\pi-\tfrac12\left(x^2-\tfrac{{2x}}\varphi"
         rf"+\tfrac2{{\varphi^2}}\right)-\log\varphi+1={bound:.3f}\le\log p(x)={evidence:.3f}"
-        for bound, evidence in zip(found.bound[:, p].tolist(), found.evidence.tolist(), strict=True)
+        for bound, evidence in zip(result.bound[:, p].tolist(), result.evidence.tolist(), strict=True)
     ]
 
 
-def move(found: Surface, at: int, phi: float) -> str:
+def move(result: Surface, at: int, phi: float) -> str:
     """What one step up in θ does to L and to log p, one of MOVES; at the end, one step down."""
     to = at + 1 if at + 1 < len(VALUES) else at - 1
     p = index(phi)
     up, likelier = (
-        bool(found.bound[to, p] > found.bound[at, p]),
-        bool(found.evidence[to] > found.evidence[at]),
+        bool(result.bound[to, p] > result.bound[at, p]),
+        bool(result.evidence[to] > result.evidence[at]),
     )
     return MOVES[(0 if likelier else 2) if up else (3 if likelier else 1)]

@@ -43,8 +43,12 @@ with stage.rail:
     formula = ui.choice("Map of L", list(lens.FORMULAS), key="formula")
     ui.caption("Click the map to set θ and φ.")
 film = ui.film(len(lens.VALUES), key="theta", values=lens.VALUES, default=1.0, label="θ =", seconds=0.25)
-found, at, p = surface(x), film.at, lens.index(phi)
-bound, printed, evidence = float(found.bound[at, p]), float(found.printed[at, p]), float(found.evidence[at])
+result, at, p = surface(x), film.at, lens.index(phi)
+bound, printed, evidence = (
+    float(result.bound[at, p]),
+    float(result.printed[at, p]),
+    float(result.evidence[at]),
+)
 
 
 def put(theta: float, phi: float) -> dict[str, Any]:
@@ -56,7 +60,7 @@ def put(theta: float, phi: float) -> dict[str, Any]:
 with stage.picture:
     left, right = ui.columns(2)
     with left:
-        fig = figures.surface(found, formula, lens.VALUES[at], phi)
+        fig = figures.surface(result, formula, lens.VALUES[at], phi)
         ui.button_figure(
             fig,
             key="surface",
@@ -69,31 +73,31 @@ with stage.picture:
                 **{f"layout.shapes.0.x{end}": lens.VALUES for end in (0, 1)},
             },
             alt="The bound over θ and φ",
-            data={"φ": lens.VALUES, "L at this θ": found.of(formula)[at]},
+            data={"φ": lens.VALUES, "L at this θ": result.of(formula)[at]},
         )
     with right:
-        level = found.evidence[:, None].expand_as(found.bound)
+        level = result.evidence[:, None].expand_as(result.bound)
         ui.figure(
-            figures.curves(found, at, phi),
+            figures.curves(result, at, phi),
             key="curves",
             share=1.0,
             film=film,
-            frames={"data.0.y": found.bound, "data.1.y": found.printed, "data.2.y": level},
+            frames={"data.0.y": result.bound, "data.1.y": result.printed, "data.2.y": level},
             alt="The bound, as it is and as printed, against the evidence, over φ",
-            data={"φ": lens.VALUES, "L": found.bound[at], "printed": found.printed[at], "log p": level[at]},
+            data={"φ": lens.VALUES, "L": result.bound[at], "printed": result.printed[at], "log p": level[at]},
         )
 with stage.foot:
-    film.bar(captions=lens.captions(found, phi), equations=lens.equations(found, phi))
+    film.bar(captions=lens.captions(result, phi), equations=lens.equations(result, phi))
 
 # --- Words --------------------------------------------------------------------------------------
 
-answer = lens.move(found, at, phi)
+answer = lens.move(result, at, phi)
 with stage.below:
-    if found.summit is None:
+    if result.summit is None:
         where = "At this x neither L nor log p(x) has a maximum: both grow with θ without end."
     else:
         where = (
-            f"L is highest at θ = φ = 2/x = {found.summit:.3f}, log p(x) at θ = {found.likeliest:.3f}: "
+            f"L is highest at θ = φ = 2/x = {result.summit:.3f}, log p(x) at θ = {result.likeliest:.3f}: "
             "maximising the bound is not maximum likelihood."
         )
     ui.notice(
@@ -119,8 +123,8 @@ with stage.below:
         from modules.latent.exponential_gaussian import elbo, log_evidence, printed_elbo
 
         theta, phi, x = torch.tensor([{film.value}, {phi}, {x}], dtype=torch.float64)
-        found = elbo(theta, phi, x), printed_elbo(theta, phi, x), log_evidence(theta, x)
-        result = [float(v) for v in found]
+        values = elbo(theta, phi, x), printed_elbo(theta, phi, x), log_evidence(theta, x)
+        result = [float(v) for v in values]
         """,
         shows=[bound, printed, evidence],
     )

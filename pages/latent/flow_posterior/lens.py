@@ -106,8 +106,8 @@ def training(toy: Toy, kind: str, layers: int, anneal: bool, seed: int) -> Itera
             kept.append((step, *snapshot(flow, toy, judges)))
             steps, elbos, errors, draws = zip(*kept, strict=True)
             layers_now = by_layer(flow, judges[:SHOWN])
-            found = Found(list(steps), list(elbos), errors[-1], torch.stack(draws), layers_now, log_p)
-            yield step / total, found
+            result = Found(list(steps), list(elbos), errors[-1], torch.stack(draws), layers_now, log_p)
+            yield step / total, result
 
 
 @torch.no_grad()
@@ -141,15 +141,15 @@ def correlation(toy: Toy) -> float:
     return covariance / spread**0.5
 
 
-def sentences(found: Found, layered: bool) -> list[str]:
+def sentences(result: Found, layered: bool) -> list[str]:
     """A sentence for every frame of the film."""
     if layered:
-        count = len(found.layers) - 1
+        count = len(result.layers) - 1
         return ["The noise, before any layer."] + [
             f"After layer {i} of {count}" + (": the posterior." if i == count else ".")
             for i in range(1, count + 1)
         ]
     return [
-        f"Step {step}: the ELBO is {max(0.0, found.log_p - elbo):.3f} nats below log p(x)."
-        for step, elbo in zip(found.steps, found.elbos, strict=True)
+        f"Step {step}: the ELBO is {max(0.0, result.log_p - elbo):.3f} nats below log p(x)."
+        for step, elbo in zip(result.steps, result.elbos, strict=True)
     ]

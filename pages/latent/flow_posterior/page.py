@@ -39,9 +39,9 @@ with stage.rail:
     name = ui.choice("Posterior", [*lens.FORMS, "own"], key="target", as_list=True)
     if name == "own":
         text = ui.text("g: 1, z₁, z₂, z₁², z₂², z₁z₂", "-1 0 0 1 1 0", key="g", max_chars=60)
-        form, said = typed.named(text, 6, -3, 3)
-        if said:
-            ui.warning(said)
+        form, texts = typed.named(text, 6, -3, 3)
+        if texts:
+            ui.warning(texts)
         form, start = form or [0.0], 0.5
     else:
         form, start = lens.FORMS[name], lens.observation(name)
@@ -74,22 +74,22 @@ soon += [settings(kind=each) for each in ("diagonal", "full") if each != kind]
 of, start_training = settings()
 
 
-def so_far(found: lens.Found) -> None:
+def so_far(results: lens.Found) -> None:
     left, right = ui.columns(2)
     with left:
-        ui.figure(figures.plane(density, found.draws[-1]), key="plane", share=1.0,
+        ui.figure(figures.plane(density, results.draws[-1]), key="plane", share=1.0,
                   alt="The posterior and the draws of q so far")  # fmt: skip
     with right:
-        ui.figure(figures.climb(found, None), key="climb", share=1.0, alt="The ELBO so far, under log p(x)")
+        ui.figure(figures.climb(results, None), key="climb", share=1.0, alt="The ELBO so far, under log p(x)")
 
 
 with stage.picture:
-    found = ui.result(
+    result = ui.result(
         "Train", start_training, key="train", of=of, quick=kind != "flow", show=so_far, soon=soon,
         says="The climb of the bound and the draws of q, when the flow has trained.",
     )  # fmt: skip
 layered = show == "layers"
-frames = found.layers if layered else found.draws
+frames = result.layers if layered else result.draws
 film = ui.film(
     len(frames), key="layer" if layered else "step", default=len(frames) - 1,
     label="Layer" if layered else "Snapshot", seconds=0.8 if layered else 0.3,
@@ -108,19 +108,19 @@ with stage.picture:
         )  # fmt: skip
     with right:
         ui.figure(
-            figures.climb(found, None if layered else found.steps[film.at]), key="climb", share=1.0,
+            figures.climb(result, None if layered else result.steps[film.at]), key="climb", share=1.0,
             film=None if layered else film,
-            frames=None if layered else {f"layout.shapes.0.x{end}": found.steps for end in (0, 1)},
+            frames=None if layered else {f"layout.shapes.0.x{end}": result.steps for end in (0, 1)},
             alt="The ELBO over the training, under log p(x)",
-            data={"step": found.steps, "ELBO": found.elbos},
+            data={"step": result.steps, "ELBO": result.elbos},
         )  # fmt: skip
 with stage.foot:
-    elbos = [found.elbos[-1]] * film.count if layered else found.elbos
+    elbos = [result.elbos[-1]] * film.count if layered else result.elbos
     film.bar(
-        captions=lens.sentences(found, layered),
+        captions=lens.sentences(result, layered),
         equations=[
             rf"\log q=\log N(z_0)-\sum_l\log|\det J_l|,\qquad\mathrm{{ELBO}}={elbo:.3f}\le"
-            rf"\log p(x)={found.log_p:.3f}"
+            rf"\log p(x)={result.log_p:.3f}"
             for elbo in elbos
         ],
     )
@@ -129,7 +129,7 @@ with stage.foot:
 
 with stage.below:
     ui.notice(
-        f"The gap is {found.gap:.3f} ± {found.error:.3f} nats; the posterior's correlation is {rho:.3f}. "
+        f"The gap is {result.gap:.3f} ± {result.error:.3f} nats; the posterior's correlation is {rho:.3f}. "
         "A diagonal q lacks −½ ln(1 − ρ²) on a Gaussian posterior; a triangular layer takes that away, "
         "layers whose scale and shift depend on what came before bend. With two equal modes whoever "
         "keeps one lacks ln 2, and importance weights do not notice."
@@ -137,8 +137,8 @@ with stage.below:
     ui.check(
         "How far does the bound end below log p(x), in nats?",
         OPTIONS,
-        OPTIONS[(found.gap >= 0.1) + (found.gap > 0.6)],
-        f"It is {found.gap:.3f}.",
+        OPTIONS[(result.gap >= 0.1) + (result.gap > 0.6)],
+        f"It is {result.gap:.3f}.",
         wrong=(
             "The gap is the KL from q to the posterior, and this q does not bend that far.",
             "The gap is set by how far the family bends: this one is nearer, or further off.",
@@ -153,6 +153,6 @@ with stage.below:
         toy = lens.target({form}, {x!r}, {sigma!r})
         result = [toy.log_evidence(7.0, 701), lens.correlation(toy)]
         """,
-        shows=[found.log_p, rho],
+        shows=[result.log_p, rho],
     )
     ui.source(posterior.flow_posterior, reverse_kl.reverse_kl, lens.training, references=ROOM.references)

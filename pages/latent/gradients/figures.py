@@ -40,8 +40,8 @@ def histograms(race: Race, at: int) -> go.Figure:
 
 def prefixes(race: Race) -> dict[str, np.ndarray]:
     """Running means up to each of COUNTS, NaN beyond, (F, F), by name."""
-    seen = np.tril(np.ones((len(COUNTS), len(COUNTS)), dtype=bool))
-    return {name: np.where(seen, array(line)[None], np.nan) for name, line in race.running().items()}
+    result = np.tril(np.ones((len(COUNTS), len(COUNTS)), dtype=bool))
+    return {name: np.where(result, array(line)[None], np.nan) for name, line in race.running().items()}
 
 
 def running(race: Race, at: int) -> go.Figure:
@@ -134,10 +134,10 @@ def means(lines: dict[str, Any], truth: float, at: int) -> go.Figure:
 
 def chosen(labels: Sequence[str], race: Race) -> dict[str, list[str]]:
     """A table: estimator, mean of all draws, variance measured and exact."""
-    found = [race.by_name[label] for label in labels]
+    results = [race.by_name[label] for label in labels]
     return {
         "estimator": list(labels),
-        "mean of 5,000": [f"{float(one.values.mean()):.3f}" for one in found],
-        "variance": [f"{one.measured:.3f}" for one in found],
-        "exact": ["–" if one.variance is None else f"{one.variance:.4f}" for one in found],
+        "mean of 5,000": [f"{float(one.values.mean()):.3f}" for one in results],
+        "variance": [f"{one.measured:.3f}" for one in results],
+        "exact": ["–" if one.variance is None else f"{one.variance:.4f}" for one in results],
     }

@@ -78,8 +78,8 @@ class Race:
         out = {}
         for name, one in self.by_name.items():
             place = ((one.values - low) / width).floor().long().clamp(0, BINS - 1)
-            seen = torch.nn.functional.one_hot(place, BINS).cumsum(0)[torch.tensor(COUNTS) - 1]
-            out[name] = seen / torch.tensor(COUNTS)[:, None]
+            result = torch.nn.functional.one_hot(place, BINS).cumsum(0)[torch.tensor(COUNTS) - 1]
+            out[name] = result / torch.tensor(COUNTS)[:, None]
         return low + width * (torch.arange(BINS) + 0.5), out
 
 
@@ -137,19 +137,19 @@ def of_polynomial(coefficients: Sequence[float], mean: float, by: str, others: i
     def road(copies: Tensor) -> Tensor:
         return copies + drawn if by == "μ" else mean + copies * drawn
 
-    found = {"pathwise": Estimates(pathwise(f, road, parameter, DRAWS), path_variance)}
+    results = {"pathwise": Estimates(pathwise(f, road, parameter, DRAWS), path_variance)}
     for name, base in (("score", 0.0), ("score − mean", f_mean), ("score − best", best)):
-        found[name] = Estimates(score(f, z, log_q, parameter, base), moments((values - base) * s)[1])
+        results[name] = Estimates(score(f, z, log_q, parameter, base), moments((values - base) * s)[1])
     if others == 1:
-        found["score − running mean"] = Estimates(running_mean(f, z, log_q, parameter), None)
+        results["score − running mean"] = Estimates(running_mean(f, z, log_q, parameter), None)
     else:
         groups = z[: DRAWS // others * others].reshape(-1, others)
         one = leave_one_out(f, groups, log_q, parameter).repeat_interleave(others)
         exact = moments((values - f_mean) * s)[1] + (f_variance * s_variance + truth**2) / (others - 1)
-        found[f"leave-one-out, K = {others}"] = Estimates(
+        results[f"leave-one-out, K = {others}"] = Estimates(
             torch.cat([one, one[: DRAWS - len(one)]]), exact, others
         )
-    return Race(truth, found)
+    return Race(truth, results)
 
 
 # --- The ELBO -------------------------------------------------------------------------------------------
@@ -216,11 +216,11 @@ def of_table(q: Sequence[float], f: Sequence[float], seed: int) -> Race:
     s = (torch.arange(len(p)) == last).double() - p[-1]
     second = float(p @ s.square())
     best = float(p @ (values * s.square())) / second if second > 0 else 0.0
-    found = {}
+    results = {}
     for name, base in (("score", 0.0), ("score − mean", float(p @ values)), ("score − best", best)):
         exact = float(categorical_moments(values, logits, base)[1][-1])
-        found[name] = Estimates(score(lambda c: values[c], drawn, log_q, logits[-1], base), max(0.0, exact))
-    return Race(float(categorical_moments(values, logits)[0][-1]), found)
+        results[name] = Estimates(score(lambda c: values[c], drawn, log_q, logits[-1], base), max(0.0, exact))
+    return Race(float(categorical_moments(values, logits)[0][-1]), results)
 
 
 # --- A trained net --------------------------------------------------------------------------------------
@@ -242,13 +242,13 @@ def of_net(model: ScoreVAE, x: Tensor, unit: int, seed: int) -> Race:
     f = (model.log_likelihood(x, z) + model.prior.log_prob(z) - log_gaussian(z, mean, log_var))[:, 0]
     s = drawn[:, 0, unit] / deviation[0, unit]
     pairs = ((f[::2] - f[1::2]) * (s[::2] - s[1::2]) / 2).repeat_interleave(2)
-    found = {
+    results = {
         "pathwise": Estimates(path(drawn), None),
         "score": Estimates(f * s, None),
         "score − b(x)": Estimates((f - model.baseline(x).item()) * s, None),
         "leave-one-out, K = 2": Estimates(pairs, None, 2),
     }
-    return Race(float(path(noise(seed + 1, 4 * DRAWS, *mean.shape)).mean()), found)
+    return Race(float(path(noise(seed + 1, 4 * DRAWS, *mean.shape)).mean()), results)
 
 
 def trained() -> str:

@@ -54,9 +54,9 @@ def polynomial_settings() -> tuple:
     by = ui.choice("Gradient by", list(lens.PARAMETERS), key="by")
     mean = ui.slider("μ", -3.0, 3.0, 2.0, key="mu", step=0.25)
     text = ui.text("f: coefficients of 1, z, z², …", "0 0 1", key="f", max_chars=60)
-    coefficients, said = typed.named(text, 5, -10, 10)
-    if said:
-        ui.warning(said)
+    coefficients, texts = typed.named(text, 5, -10, 10)
+    if texts:
+        ui.warning(texts)
     others = ui.slider("K of leave-one-out", 1, 20, 2, key="k", help="1 takes a running mean instead")
     return coefficients or [0.0], mean, by, others
 
@@ -64,14 +64,14 @@ def polynomial_settings() -> tuple:
 def table_settings() -> tuple:
     text = ui.text("Probabilities of z", "0.7 0.3", key="q", max_chars=80)
     try:
-        q, said = typed.distribution(text, 8)
+        q, texts = typed.distribution(text, 8)
     except UserError as error:
         ui.stop(str(error))
     f, wrong = typed.named(ui.text("f of each", "1 3", key="values", max_chars=80), len(q))
-    if not (said or wrong) and len(f) < len(q):
+    if not (texts or wrong) and len(f) < len(q):
         wrong = f"f has {len(f)} of {len(q)} values: the others are 0."
-    if said or wrong:
-        ui.warning(said or wrong)
+    if texts or wrong:
+        ui.warning(texts or wrong)
     return q, [*f, *[0.0] * (len(q) - len(f))]
 
 

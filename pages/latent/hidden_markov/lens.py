@@ -34,12 +34,12 @@ class World:
         text = letters.spelled(typed) if " " in self.symbols else re.sub(r"[\s,;]", "", typed.lower())
         strange = list(dict.fromkeys(c for c in text if c not in self.symbols))
         kept = [self.symbols.index(c) for c in text if c in self.symbols]
-        said = f"{', '.join(map(repr, strange[:5]))} cannot be shown: left out." if strange else ""
+        texts = f"{', '.join(map(repr, strange[:5]))} cannot be shown: left out." if strange else ""
         if not kept:
             raise ValueError(f"There is no observation: type some of {' '.join(self.symbols)}.")
         if len(kept) > LONGEST:
-            said += f" Only the first {LONGEST} observations are used."
-        return torch.tensor(kept[:LONGEST]), said.strip()
+            texts += f" Only the first {LONGEST} observations are used."
+        return torch.tensor(kept[:LONGEST]), texts.strip()
 
 
 def known(kind: Literal["casino", "weather"]) -> HMM:
@@ -202,10 +202,10 @@ def numbers(x: Sequence[int]) -> Tensor:
     return torch.tensor(x)
 
 
-def by_state(found: Found, algorithm: Algorithm, states: Sequence[str]) -> dict[str, Tensor]:
+def by_state(result: Found, algorithm: Algorithm, states: Sequence[str]) -> dict[str, Tensor]:
     """What an algorithm fills in: state -> (T,)."""
     table = {
-        "forward": found.alpha, "backward": found.beta, "smoothing": found.gamma, "Viterbi": found.delta
+        "forward": result.alpha, "backward": result.beta, "smoothing": result.gamma, "Viterbi": result.delta
     }[algorithm]  # fmt: skip
     return {f"{i + 1} {name}": column for i, (name, column) in enumerate(zip(states, table.T, strict=True))}
 
@@ -218,12 +218,12 @@ def steps_into(frames: int, length: int, algorithm: Algorithm) -> list[int]:
     return [max(0, min(last, f - 1 if f < length else 2 * length - 1 - f)) for f in range(frames)]
 
 
-def strip(found: Found, states: Sequence[str], truth: Tensor | None) -> dict[str, Tensor]:
+def strip(result: Found, states: Sequence[str], truth: Tensor | None) -> dict[str, Tensor]:
     """Rows of what is known of the states, (T,) each from 0 to 1; of two states the second's share."""
-    k = found.model.states
+    k = result.model.states
     scale = max(1, k - 1)
-    shown = {f"γ of {s}": found.gamma[:, i] for i, s in enumerate(states) if k > 2 or i == 1}
-    shown |= {"largest γ": found.likeliest / scale, "best path": found.path / scale}
+    shown = {f"γ of {s}": result.gamma[:, i] for i, s in enumerate(states) if k > 2 or i == 1}
+    shown |= {"largest γ": result.likeliest / scale, "best path": result.path / scale}
     return shown | ({} if truth is None else {"drawn": truth / scale})
 
 

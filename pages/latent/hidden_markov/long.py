@@ -43,9 +43,9 @@ def repeated(model: HMM, x: Tensor, length: int = 2000) -> Long:
     for kind in (torch.float64, torch.float32):
         b, rows = log_b[0].exp().to(kind), model.transition.to(kind)
         alpha = model.initial.to(kind) * b[0]
-        found = [alpha.sum()]
+        results = [alpha.sum()]
         for t in range(1, length):
             alpha = (alpha @ rows) * b[t]
-            found.append(alpha.sum())
-        sums[kind] = torch.stack(found)
+            results.append(alpha.sum())
+        sums[kind] = torch.stack(results)
     return Long(model.filtered(many[None])[1][0].cumsum(0), sums[torch.float64], sums[torch.float32])

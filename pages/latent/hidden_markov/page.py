@@ -93,54 +93,54 @@ try:
             ui.caption(left_out)
     else:
         truth, x = lens.drawn(world.model, length, seed)
-    found = lens.infer(world.model, x)
+    infer = lens.infer(world.model, x)
 except ValueError as error:
     ui.stop(str(error))
-k, t, seen = world.model.states, len(x), lens.symbols_of(x, world.symbols)
+k, t, result = world.model.states, len(x), lens.symbols_of(x, world.symbols)
 states = world.states
 
 
 def trellis_view() -> None:
     with stage.rail:
         run = ui.choice("Algorithm", list(TITLES), key="run", default="smoothing")
-    film_of = steps.film(found, run, states)
+    film_of = steps.film(infer, run, states)
     film = ui.film(len(film_of.captions), key="step", default=len(film_of.captions) - 1, seconds=0.7)
     with stage.picture:
         left, right = ui.columns([3, 1]) if t > 1 else (stage.picture, None)
         with left:
             ui.figure(
-                figures.trellis(film_of, film.at, states, seen, TITLES[run]), key="trellis", share=0.58,
+                figures.trellis(film_of, film.at, states, result, TITLES[run]), key="trellis", share=0.58,
                 alt="The trellis of states over time, filled in by the algorithm", film=film,
                 frames=figures.filling(film_of),
-                data={"seen": seen, **lens.by_state(found, run, states)},
+                data={"seen": result, **lens.by_state(infer, run, states)},
             )  # fmt: skip
         if right is not None:
             with right:
                 at = lens.steps_into(film.count, t, run)
                 ui.figure(
-                    figures.cell(found.xi[at[film.at]], states), share=0.58,
+                    figures.cell(infer.xi[at[film.at]], states), share=0.58,
                     key="xi", alt="Probability of each transition of this step, given all that was seen",
-                    film=film, frames={"data.0.z": found.xi[at]},
+                    film=film, frames={"data.0.z": infer.xi[at]},
                     data={"from": [a for a in states for _ in states], "to": states * k,
-                          "probability": found.xi[at[film.at]]},
+                          "probability": infer.xi[at[film.at]]},
                 )  # fmt: skip
-        rows = lens.strip(found, states, truth)
-        ui.figure(figures.strip(rows, seen), key="strip", share=0.42, data={"seen": seen, **rows},
+        rows = lens.strip(infer, states, truth)
+        ui.figure(figures.strip(rows, result), key="strip", share=0.42, data={"seen": result, **rows},
                   alt="What is known of the states: γ, the likeliest, the best path")  # fmt: skip
     with stage.foot:
         film.bar(captions=film_of.captions, equations=film_of.equations)
-    differ = int((found.path != found.likeliest).sum())
-    together = found.joint(found.likeliest)
+    differ = int((infer.path != infer.likeliest).sum())
+    together = infer.joint(infer.likeliest)
     with stage.below:
         ui.notice(
-            f"p(x) = {found.total:.4g} sums over {lens.paths(k, t):,} paths; a forward pass needs "
-            f"{lens.products(k, t):,} products. The best path has p(x, z) = {found.best:.4g}, "
-            f"{found.best / found.total:.1%} of the sum. The likeliest state of each frame makes another "
+            f"p(x) = {infer.total:.4g} sums over {lens.paths(k, t):,} paths; a forward pass needs "
+            f"{lens.products(k, t):,} products. The best path has p(x, z) = {infer.best:.4g}, "
+            f"{infer.best / infer.total:.1%} of the sum. The likeliest state of each frame makes another "
             f"question: it differs from the best path at {differ} of {t} places, and as a path has "
             f"{together:.4g}. ξ adds up to γ: its rows to that of the step before, its columns to that of "
             "this one."
-            + (f" Of the drawn states the best path has {lens.right(found.path, truth)} of {t} right, the "
-               f"likeliest states {lens.right(found.likeliest, truth)}." if truth is not None else "")
+            + (f" Of the drawn states the best path has {lens.right(infer.path, truth)} of {t} right, the "
+               f"likeliest states {lens.right(infer.likeliest, truth)}." if truth is not None else "")
         )  # fmt: skip
         ui.check(
             "At how many places does the likeliest state differ from the best path?",
@@ -167,7 +167,7 @@ def trellis_view() -> None:
                 path, log_p = model.viterbi(x)
                 result = [float(model.log_prob(x).exp()), float(log_p.exp()), *path[0].tolist()]
                 """,
-                shows=[found.total, found.best, *found.path.tolist()],
+                shows=[infer.total, infer.best, *infer.path.tolist()],
             )
         ui.source(
             forward_backward.log_forward, forward_backward.log_backward, forward_backward.viterbi,

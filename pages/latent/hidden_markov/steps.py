@@ -37,11 +37,11 @@ def number(v: float) -> str:
     return rf"{digits}\cdot 10^{{{int(power)}}}" if e else digits
 
 
-def film(found: Found, algorithm: Algorithm, states: Sequence[str]) -> Film:
+def film(result: Found, algorithm: Algorithm, states: Sequence[str]) -> Film:
     """All frames of an algorithm."""
-    t, k = found.b.shape
+    t, k = result.b.shape
     table = {
-        "forward": found.alpha, "backward": found.beta, "smoothing": found.gamma, "Viterbi": found.delta
+        "forward": result.alpha, "backward": result.beta, "smoothing": result.gamma, "Viterbi": result.delta
     }[algorithm]  # fmt: skip
     orders = {"backward": list(range(t - 1, -1, -1)), "Viterbi": [*range(t), *range(t - 1, -1, -1)]}
     order = orders.get(algorithm, list(range(t)))
@@ -57,14 +57,14 @@ def film(found: Found, algorithm: Algorithm, states: Sequence[str]) -> Film:
         if algorithm == "Viterbi":
             upto = t if back else at + 1
             for s in range(1, upto):
-                ways[f, s - 1, found.pointers[s], torch.arange(k)] = True
+                ways[f, s - 1, result.pointers[s], torch.arange(k)] = True
             if back:
-                path[f, at:] = found.path[at:]
+                path[f, at:] = result.path[at:]
         elif algorithm == "backward" and at < t - 1:
-            ways[f, at] = found.model.transition > 0
+            ways[f, at] = result.model.transition > 0
         elif algorithm in ("forward", "smoothing") and at:
-            ways[f, at - 1] = found.model.transition > 0
-        caption, equation = said(found, algorithm, at, back, states)
+            ways[f, at - 1] = result.model.transition > 0
+        caption, equation = said(result, algorithm, at, back, states)
         captions.append(caption)
         equations.append(equation)
     sums = values.nansum(2, keepdim=True)
@@ -72,47 +72,47 @@ def film(found: Found, algorithm: Algorithm, states: Sequence[str]) -> Film:
     return Film(values, colours, ways, path, captions, equations)
 
 
-def said(found: Found, algorithm: Algorithm, at: int, back: bool, states: Sequence[str]) -> tuple[str, str]:
+def said(result: Found, algorithm: Algorithm, at: int, back: bool, states: Sequence[str]) -> tuple[str, str]:
     """Caption and equation of one frame, with the numbers of its likeliest state."""
-    model, last = found.model, len(found.b) - 1
+    model, last = result.model, len(result.b) - 1
     a = model.transition
     if back:
-        k = int(found.path[at])
+        k = int(result.path[at])
         if at == last:
             return (
                 f"Back: the best path ends in the state with the largest δ, {states[k]}.",
                 rf"z_{{{at + 1}}}=\mathrm{{argmax}}_k\;\delta_{{{at + 1}}}(k),\quad "
-                rf"p(x,z)={number(found.best)}",
+                rf"p(x,z)={number(result.best)}",
             )
-        into = int(found.path[at + 1])
+        into = int(result.path[at + 1])
         return (
             f"Back: the way into {states[into]} came from {states[k]}.",
             rf"z_{{{at + 1}}}=\mathrm{{argmax}}_j\;\delta_{{{at + 1}}}(j)\,A_{{j,{into + 1}}}",
         )
     if algorithm == "smoothing":
-        k = int(found.gamma[at].argmax())
+        k = int(result.gamma[at].argmax())
         return (
-            f"t = {at + 1}: with all observations, {states[k]} has {float(found.gamma[at, k]):.3f}.",
+            f"t = {at + 1}: with all observations, {states[k]} has {float(result.gamma[at, k]):.3f}.",
             rf"\gamma_{{{at + 1}}}({k + 1})=\frac{{\alpha\beta}}{{p(x)}}="
-            rf"\frac{{{number(float(found.alpha[at, k]))}\cdot {number(float(found.beta[at, k]))}}}"
-            rf"{{{number(found.total)}}}={number(float(found.gamma[at, k]))}",
+            rf"\frac{{{number(float(result.alpha[at, k]))}\cdot {number(float(result.beta[at, k]))}}}"
+            rf"{{{number(result.total)}}}={number(float(result.gamma[at, k]))}",
         )
     if algorithm == "backward":
-        k = int(found.beta[at].argmax())
+        k = int(result.beta[at].argmax())
         if at == last:
             return f"t = {at + 1}: nothing comes after it.", rf"\beta_{{{at + 1}}}=1"
         terms = [
-            f"{number(float(a[k, j]))}\\cdot {number(float(found.b[at + 1, j]))}"
-            f"\\cdot {number(float(found.beta[at + 1, j]))}"
+            f"{number(float(a[k, j]))}\\cdot {number(float(result.b[at + 1, j]))}"
+            f"\\cdot {number(float(result.beta[at + 1, j]))}"
             for j in range(model.states)
         ]
         return (
-            f"t = {at + 1}: from {states[k]}, all that comes after has {float(found.beta[at, k]):.3g}.",
-            rf"\beta_{{{at + 1}}}({k + 1})={'+'.join(terms)}={number(float(found.beta[at, k]))}",
+            f"t = {at + 1}: from {states[k]}, all that comes after has {float(result.beta[at, k]):.3g}.",
+            rf"\beta_{{{at + 1}}}({k + 1})={'+'.join(terms)}={number(float(result.beta[at, k]))}",
         )
-    table, letter = (found.alpha, r"\alpha") if algorithm == "forward" else (found.delta, r"\delta")
+    table, letter = (result.alpha, r"\alpha") if algorithm == "forward" else (result.delta, r"\delta")
     k = int(table[at].argmax())
-    b = number(float(found.b[at, k]))
+    b = number(float(result.b[at, k]))
     if not at:
         start = number(float(model.initial[k]))
         caption = f"t = 1: {states[k]} begins with {float(table[0, k]):.3g}."
@@ -126,6 +126,6 @@ def said(found: Found, algorithm: Algorithm, at: int, back: bool, states: Sequen
         )
     return (
         f"t = {at + 1}: of {model.states} ways into {states[k]} the best is kept, that from "
-        f"{states[int(found.pointers[at, k])]}.",
+        f"{states[int(result.pointers[at, k])]}.",
         rf"\delta_{{{at + 1}}}({k + 1})={b}\,\max(" + r",\;".join(terms) + rf")={value}",
     )

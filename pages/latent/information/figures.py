@@ -13,21 +13,21 @@ from pages.latent.information.lens import SPREADS, Bars, Jensen, surprises
 COLUMNS = ("H(P)", "H(P,Q)", "H(Q)", "H(Q,P)")
 
 
-def top_of(found: Bars) -> float:
+def top_of(bars: Bars) -> float:
     """End of an axis of surprises: the largest finite one, a little more where one is infinite."""
-    both = torch.cat([-found.p.log(), -found.q[-1].log()])
+    both = torch.cat([-bars.p.log(), -bars.q[-1].log()])
     return 1.25 * max(1.0, float(both[both.isfinite()].max()))
 
 
-def surprise(found: Bars, at: int) -> go.Figure:
+def surprise(bars: Bars, at: int) -> go.Figure:
     """Each symbol as wide as P says, and as high as its surprise: traces 0 by Q, 1 by P; an area is what is
     paid."""
-    p, top = array(found.p), top_of(found)
+    p, top = array(bars.p), top_of(bars)
     middle = np.cumsum(p) - p / 2
     fig = go.Figure()
     for name, height, color in (
-        ("−log Q", surprises(found.q[at], top), theme.OUTPUT),
-        ("−log P", surprises(found.p, top), theme.HIDDEN),
+        ("−log Q", surprises(bars.q[at], top), theme.OUTPUT),
+        ("−log P", surprises(bars.p, top), theme.HIDDEN),
     ):
         fig.add_trace(
             go.Bar(
@@ -55,10 +55,10 @@ def surprise(found: Bars, at: int) -> go.Figure:
     return fig.update_layout(barmode="overlay", showlegend=True)
 
 
-def parts(found: Bars) -> list[stacks.Part]:
+def parts(bars: Bars) -> list[stacks.Part]:
     """Entropy and the surprise above it, for every λ."""
-    nothing, zero = array(found.h_p) * np.nan, array(found.h_p) * 0
-    h_p, h_q = array(found.h_p), array(found.h_q)
+    nothing, zero = array(bars.h_p) * np.nan, array(bars.h_p) * 0
+    h_p, h_q = array(bars.h_p), array(bars.h_q)
 
     def rows(*columns: Any) -> np.ndarray:
         return np.stack([array(c) for c in columns], 1)
@@ -69,22 +69,22 @@ def parts(found: Bars) -> list[stacks.Part]:
             "KL, avoidable",
             theme.VERMILLION,
             rows(nothing, h_p, nothing, h_q),
-            rows(nothing, found.h_pq, nothing, found.h_qp),
+            rows(nothing, bars.h_pq, nothing, bars.h_qp),
         ),
     ]
 
 
-def reach(found: Bars) -> tuple[float, float]:
+def reach(bars: Bars) -> tuple[float, float]:
     """The axis of `parts`."""
-    every = torch.cat([found.h_p, found.h_pq, found.h_q, found.h_qp])
+    every = torch.cat([bars.h_p, bars.h_pq, bars.h_q, bars.h_qp])
     return 0.0, 1.25 * max(0.5, float(every[every.isfinite()].max()))
 
 
-def curve(found: Jensen, at: int) -> go.Figure:
+def curve(jensen: Jensen, at: int) -> go.Figure:
     """The logarithm; traces: 1 the values, 2 the gap above the mean."""
-    low, high = float(found.y.min()), float(found.y.max())
+    low, high = float(jensen.y.min()), float(jensen.y.max())
     x = np.linspace(max(low * 0.5, 0.02 * high), high * 1.05, 200)
-    few = thinned(found)
+    few = thinned(jensen)
     fig = go.Figure(
         go.Scatter(x=x, y=np.log(x), mode="lines", name="log y", line={"color": theme.HIDDEN, "width": 3})
     )
@@ -99,8 +99,8 @@ def curve(found: Jensen, at: int) -> go.Figure:
     )
     fig.add_trace(
         go.Scatter(
-            x=[float(found.mean[at])] * 2,
-            y=[float(found.mean_log[at]), float(found.log_mean[at])],
+            x=[float(jensen.mean[at])] * 2,
+            y=[float(jensen.mean_log[at]), float(jensen.log_mean[at])],
             mode="lines+markers",
             name="E log y to log E y",
             line={"color": theme.VERMILLION, "width": 6},
@@ -112,27 +112,27 @@ def curve(found: Jensen, at: int) -> go.Figure:
     return fig
 
 
-def thinned(found: Jensen, most: int = 40) -> np.ndarray:
+def thinned(jensen: Jensen, most: int = 40) -> np.ndarray:
     """(F, n) values, at most so many."""
-    y = array(found.y)
+    y = array(jensen.y)
     return y[:, :: max(1, -(-y.shape[1] // most))]
 
 
-def turning(found: Jensen) -> dict[str, Any]:
+def turning(jensen: Jensen) -> dict[str, Any]:
     """What moves in `curve`."""
-    few = thinned(found)
+    few = thinned(jensen)
     return {
         "data.1.x": few,
         "data.1.y": np.log(few),
-        "data.2.x": np.stack([array(found.mean)] * 2, 1),
-        "data.2.y": np.stack([array(found.mean_log), array(found.log_mean)], 1),
+        "data.2.x": np.stack([array(jensen.mean)] * 2, 1),
+        "data.2.y": np.stack([array(jensen.mean_log), array(jensen.log_mean)], 1),
     }
 
 
-def gaps(found: Jensen, at: int) -> go.Figure:
+def gaps(jensen: Jensen, at: int) -> go.Figure:
     """The gap over the spread; shape 0 is the line at the present one."""
     return curves(
-        {"gap": found.gap},
+        {"gap": jensen.gap},
         SPREADS,
         mark=SPREADS[at],
         xlabel="spread t",

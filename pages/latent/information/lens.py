@@ -69,35 +69,37 @@ def spelled(value: float) -> str:
     return r"\infty" if value == math.inf else f"{value:.3f}"
 
 
-def captions(found: Bars) -> list[str]:
+def captions(result: Bars) -> list[str]:
     """A sentence for every λ."""
-    said = []
-    for share, q, forward in zip(SHARES, found.q, found.forward.tolist(), strict=True):
-        missing = ((q == 0) & (found.p > 0)).nonzero().flatten()
+    texts = []
+    for share, q, forward in zip(SHARES, result.q, result.forward.tolist(), strict=True):
+        missing = ((q == 0) & (result.p > 0)).nonzero().flatten()
         if len(missing):
-            said.append(f"Q rules out symbol {int(missing[0]) + 1}, which P draws: the surprise is infinite.")
+            texts.append(
+                f"Q rules out symbol {int(missing[0]) + 1}, which P draws: the surprise is infinite."
+            )
         elif share == 0:
-            said.append("Q is P: nothing is paid beyond the entropy.")
+            texts.append("Q is P: nothing is paid beyond the entropy.")
         else:
-            said.append(f"Who believes Q where P is true pays {forward:.3f} nats a symbol too much.")
-    return said
+            texts.append(f"Who believes Q where P is true pays {forward:.3f} nats a symbol too much.")
+    return texts
 
 
-def equations(found: Bars) -> list[str]:
+def equations(result: Bars) -> list[str]:
     """KL both ways, LaTeX, for every λ."""
     return [
         rf"\mathrm{{KL}}(P\|Q)=H(P,Q)-H(P)={spelled(pq)}-{spelled(p)}={spelled(forward)}"
         rf"\qquad\mathrm{{KL}}(Q\|P)={spelled(backward)}"
         for pq, p, forward, backward in zip(
-            found.h_pq.tolist(), found.h_p.tolist(), found.forward.tolist(), found.backward.tolist(),
+            result.h_pq.tolist(), result.h_p.tolist(), result.forward.tolist(), result.backward.tolist(),
             strict=True,
         )
     ]  # fmt: skip
 
 
-def convexity(found: Bars, at: int) -> str:
+def convexity(result: Bars, at: int) -> str:
     """KL at λ, the bound that convexity gives, and the one that [BB] lemma 6.2(4) prints, LaTeX."""
-    here, whole = float(found.forward[at]), float(found.forward[-1])
+    here, whole = float(result.forward[at]), float(result.forward[-1])
     bound = 0.0 if SHARES[at] == 0 else SHARES[at] * whole
     return (
         rf"\mathrm{{KL}}(P\|Q_\lambda)={spelled(here)}\le\lambda\,\mathrm{{KL}}(P\|Q)={spelled(bound)}"
@@ -139,9 +141,11 @@ def jensen(y: Tensor) -> Jensen:
     return Jensen(drawn, drawn.mean(1), log_mean, log_mean - gap, gap)
 
 
-def jensen_equations(found: Jensen) -> list[str]:
+def jensen_equations(result: Jensen) -> list[str]:
     """LaTeX, for every spread."""
     return [
         rf"\log E\,y-E\log y={a:.4f}-({b:.4f})={abs(g):.4f}\ge 0"
-        for a, b, g in zip(found.log_mean.tolist(), found.mean_log.tolist(), found.gap.tolist(), strict=True)
+        for a, b, g in zip(
+            result.log_mean.tolist(), result.mean_log.tolist(), result.gap.tolist(), strict=True
+        )
     ]

@@ -39,12 +39,12 @@ def weights(label: str, default: str, key: str) -> list[float]:
     """Typed weights as probabilities; what cannot be used is named."""
     text = ui.text(label, default, key=key, max_chars=80)
     try:
-        found, said = typed.distribution(text, lens.SYMBOLS)
+        result, texts = typed.distribution(text, lens.SYMBOLS)
     except UserError as error:
         ui.stop(str(error))
-    if said:
-        ui.warning(said)
-    return found
+    if texts:
+        ui.warning(texts)
+    return result
 
 
 def bars_view() -> None:
@@ -53,20 +53,20 @@ def bars_view() -> None:
             weights("P, weights", "0.5 0.3 0.2", "p"), weights("Q, weights", "0.2 0.2 0.6", "q")
         )
     film = ui.film(len(lens.SHARES), key="lam", values=lens.SHARES, default=1.0, label="λ =", seconds=0.25)
-    found = lens.bars(p, q)
-    at, top, reach, parts = film.at, figures.top_of(found), figures.reach(found), figures.parts(found)
-    forward, backward = float(found.forward[at]), float(found.backward[at])
+    bars = lens.bars(p, q)
+    at, top, reach, parts = film.at, figures.top_of(bars), figures.reach(bars), figures.parts(bars)
+    forward, backward = float(bars.forward[at]), float(bars.backward[at])
     with stage.picture:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.surprise(found, at),
+                figures.surprise(bars, at),
                 key="surprise",
                 share=1.0,
                 film=film,
-                frames={"data.0.y": lens.surprises(found.q, top)},
+                frames={"data.0.y": lens.surprises(bars.q, top)},
                 alt="The surprise of each symbol under Q and under P, as wide as P",
-                data={"symbol": range(1, len(p) + 1), "P": p, "Q": found.q[at]},
+                data={"symbol": range(1, len(p) + 1), "P": p, "Q": bars.q[at]},
             )
         with right:
             ui.figure(
@@ -78,11 +78,11 @@ def bars_view() -> None:
                 alt="Entropies and the divergences above them",
                 data={
                     "of": figures.COLUMNS,
-                    "nats": [found.h_p[at], found.h_pq[at], found.h_q[at], found.h_qp[at]],
+                    "nats": [bars.h_p[at], bars.h_pq[at], bars.h_q[at], bars.h_qp[at]],
                 },
             )
     with stage.foot:
-        film.bar(captions=lens.captions(found), equations=lens.equations(found))
+        film.bar(captions=lens.captions(bars), equations=lens.equations(bars))
     larger = (
         "the same"
         if abs(forward - backward) < 1e-9 or forward == backward
@@ -90,7 +90,7 @@ def bars_view() -> None:
     )
     with stage.below:
         ui.equation(
-            lens.convexity(found, at),
+            lens.convexity(bars, at),
             "KL is convex: mixing Q with P never costs more than its share "
             "λ. [BB] lemma 6.2(4) prints the bound with KL(P‖Q) twice; with P = Q there it would be 0.",
         )
@@ -117,10 +117,10 @@ def bars_view() -> None:
             import torch
             from modules.latent.information import cross_entropy, entropy, kl
 
-            p, q = torch.tensor([{p.tolist()}, {found.q[at].tolist()}], dtype=torch.float64)
+            p, q = torch.tensor([{p.tolist()}, {bars.q[at].tolist()}], dtype=torch.float64)
             result = [float(v) for v in (entropy(p), cross_entropy(p, q), kl(p, q), kl(q, p))]
             """,
-            shows=[float(found.h_p[at]), float(found.h_pq[at]), forward, backward],
+            shows=[float(bars.h_p[at]), float(bars.h_pq[at]), forward, backward],
         )
         ui.source(information.entropy, information.cross_entropy, information.kl, references=ROOM.references)
 
@@ -131,42 +131,42 @@ def jensen_view() -> None:
         own, sigma = [1.0], 1.0
         if name == "own":
             text = ui.text("Positive numbers", "1 2 4 8", key="own", max_chars=120)
-            own, said = typed.named(text, 40, 1e-3, 1e3)
-            if said:
-                ui.warning(said)
+            own, texts = typed.named(text, 40, 1e-3, 1e3)
+            if texts:
+                ui.warning(texts)
             if not own:
                 ui.stop("Give at least one positive number, such as 1 2 4.")
         if name == "lognormal":
             sigma = ui.slider("σ of log y", 0.1, 1.5, 1.0, key="sd", step=0.1)
     film = ui.film(len(lens.SPREADS), key="t", values=lens.SPREADS, default=1.0, label="t =", seconds=0.2)
-    found = lens.jensen(lens.law(name, own, sigma))
-    gap = float(found.gap[film.at])
+    result = lens.jensen(lens.law(name, own, sigma))
+    gap = float(result.gap[film.at])
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
             ui.figure(
-                figures.curve(found, film.at),
+                figures.curve(result, film.at),
                 key="curve",
                 share=1.0,
                 film=film,
-                frames=figures.turning(found),
+                frames=figures.turning(result),
                 alt="Values on the logarithm's curve, and the gap above their mean",
-                data={"y": found.y[film.at]},
+                data={"y": result.y[film.at]},
             )
         with right:
             ui.figure(
-                figures.gaps(found, film.at),
+                figures.gaps(result, film.at),
                 key="gaps",
                 share=1.0,
                 film=film,
                 frames={f"layout.shapes.0.x{end}": lens.SPREADS for end in (0, 1)},
                 alt="Jensen's gap against the spread",
-                data={"t": lens.SPREADS, "gap": found.gap},
+                data={"t": lens.SPREADS, "gap": result.gap},
             )
     with stage.foot:
         film.bar(
             captions=["t draws the values together to their mean: at 0 all are equal."] * film.count,
-            equations=lens.jensen_equations(found),
+            equations=lens.jensen_equations(result),
         )
     options = ["below 0.01", "0.01 to 0.2", "above 0.2"]
     with stage.below:

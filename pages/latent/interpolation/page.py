@@ -68,9 +68,9 @@ shorter = [{kind: latent.share_shorter(v[i], k) for kind, v in lengths.items()} 
 with stage.foot:
     film.bar(
         captions=[
-            f"t = {t:.1f}: of draws from the prior {said['linear']:.1%} are shorter than the line's code, "
-            f"{said['spherical']:.1%} than the arc's."
-            for t, said in zip(ts, shorter, strict=True)
+            f"t = {t:.1f}: of draws from the prior {text['linear']:.1%} are shorter than the line's code, "
+            f"{text['spherical']:.1%} than the arc's."
+            for t, text in zip(ts, shorter, strict=True)
         ],
         equations=[
             rf"\left\|{1 - t:.1f}\,z_A+{t:.1f}\,z_B\right\|={lengths['linear'][i]:.3f},\qquad"

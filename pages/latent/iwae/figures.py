@@ -9,23 +9,23 @@ from pages.latent.iwae.lens import SIZES, Story
 PALE = 0.3
 
 
-def densities(told: Story, at: int) -> go.Figure:
+def densities(story: Story, at: int) -> go.Figure:
     """Traces: 0 the posterior, 1 q, 2 what K draws stand for."""
     fig = go.Figure()
     for name, y, color, width, fill in (
-        ("posterior", told.posterior, theme.INPUT, 3, theme.fade(theme.INPUT, 0.25)),
-        ("q", told.q, theme.HIDDEN, 3, None),
-        ("implied by K draws", told.implied[at], theme.OUTPUT, 5, None),
+        ("posterior", story.posterior, theme.INPUT, 3, theme.fade(theme.INPUT, 0.25)),
+        ("q", story.q, theme.HIDDEN, 3, None),
+        ("implied by K draws", story.implied[at], theme.OUTPUT, 5, None),
     ):
         fig.add_trace(
             go.Scatter(
-                x=array(told.z), y=array(y), name=name, mode="lines", line={"color": color, "width": width},
+                x=array(story.z), y=array(y), name=name, mode="lines", line={"color": color, "width": width},
                 fill="tozeroy" if fill else None, fillcolor=fill,
                 hovertemplate="%{x:.2f}: %{y:.3f}<extra>" + name + "</extra>",
             )
         )  # fmt: skip
-    top = max(float(told.posterior.max()), min(float(told.q.max()), 2 * float(told.posterior.max())))
-    fig.update_xaxes(title="z", range=[float(told.z[0]), float(told.z[-1])])
+    top = max(float(story.posterior.max()), min(float(story.q.max()), 2 * float(story.posterior.max())))
+    fig.update_xaxes(title="z", range=[float(story.z[0]), float(story.z[-1])])
     return fig.update_yaxes(title="density", range=[0, 1.12 * top], nticks=5)
 
 
@@ -34,20 +34,20 @@ def opacities(at: int) -> list[float]:
     return [1.0 if i == at else PALE for i in range(len(SIZES))]
 
 
-def gaps(told: Story, at: int) -> go.Figure:
+def gaps(story: Story, at: int) -> go.Figure:
     """log p(x) − L_K by K."""
-    fig = basic.bars([str(k) for k in SIZES], told.gaps.clamp(min=0), xlabel="draws K", ylabel="nats",
+    fig = basic.bars([str(k) for k in SIZES], story.gaps.clamp(min=0), xlabel="draws K", ylabel="nats",
                      title="log p(x) − L_K", color=theme.VERMILLION)  # fmt: skip
     fig.update_traces(marker_opacity=opacities(at))
-    return fig.update_yaxes(range=[0, 1.1 * max(0.01, float(told.gaps.max()))], nticks=6)
+    return fig.update_yaxes(range=[0, 1.1 * max(0.01, float(story.gaps.max()))], nticks=6)
 
 
-def signal(told: Story, at: int) -> go.Figure:
+def signal(story: Story, at: int) -> go.Figure:
     """Signal over noise of the encoder's gradient; shape 0 is the line at the present K."""
-    first = float(told.plain[0])
+    first = float(story.plain[0])
     lines = {
-        "plain": told.plain,
-        "doubly": told.doubly,
+        "plain": story.plain,
+        "doubly": story.doubly,
         "1/√K": [first / k**0.5 for k in SIZES],
     }
     fig = basic.curves(

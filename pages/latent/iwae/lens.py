@@ -69,10 +69,10 @@ def story(
 ) -> Story:
     """q = N(mean, deviation²) against x|z ~ N(g(z), noise²), z ~ N(0, 1)."""
     generator = torch.Generator().manual_seed(seed)
-    seen = torch.tensor(x, dtype=torch.float64)
+    result = torch.tensor(x, dtype=torch.float64)
 
     def log_joint(z: Tensor) -> Tensor:
-        return log_normal(z, 0.0, 1.0) + log_normal(seen, polynomial(z, coefficients), noise**2)
+        return log_normal(z, 0.0, 1.0) + log_normal(result, polynomial(z, coefficients), noise**2)
 
     def normal(*shape: int) -> Tensor:
         return torch.randn(*shape, generator=generator, dtype=torch.float64)
@@ -111,33 +111,33 @@ def story(
     )
 
 
-def captions(told: Story) -> list[str]:
+def captions(result: Story) -> list[str]:
     """A sentence for every K."""
     return [
         f"Bound of {k} draw{'s' if k > 1 else ''}: {bound:.3f} ± {error:.3f}, "
-        f"{max(0.0, told.log_p - bound):.3f} below log p(x). Gradient: {signal:.3f} ± {noise:.3f} a step, "
+        f"{max(0.0, result.log_p - bound):.3f} below log p(x). Gradient: {signal:.3f} ± {noise:.3f} a step, "
         f"ratio {ratio:.3f}."
         for k, bound, error, signal, noise, ratio in zip(
             SIZES,
-            told.bounds.tolist(),
-            told.errors.tolist(),
-            told.signal.tolist(),
-            told.noise.tolist(),
-            told.plain.tolist(),
+            result.bounds.tolist(),
+            result.errors.tolist(),
+            result.signal.tolist(),
+            result.noise.tolist(),
+            result.plain.tolist(),
             strict=True,
         )
     ]
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """The bound, LaTeX, for every K."""
     return [
-        rf"L_{{{k}}}=E\,\log\frac{{1}}{{{k}}}\sum_{{k}}w_k\approx{bound:.3f}\le\log p(x)={told.log_p:.3f}"
-        for k, bound in zip(SIZES, told.bounds.tolist(), strict=True)
+        rf"L_{{{k}}}=E\,\log\frac{{1}}{{{k}}}\sum_{{k}}w_k\approx{bound:.3f}\le\log p(x)={result.log_p:.3f}"
+        for k, bound in zip(SIZES, result.bounds.tolist(), strict=True)
     ]
 
 
-def first_within(told: Story, gap: float) -> int | None:
+def first_within(result: Story, gap: float) -> int | None:
     """The first K whose bound is within `gap` of log p(x)."""
-    near = (told.gaps <= gap).nonzero().flatten()
+    near = (result.gaps <= gap).nonzero().flatten()
     return SIZES[int(near[0])] if len(near) else None

@@ -50,9 +50,9 @@ with stage.rail:
     coefficients, x, noise = lens.MODELS.get(model, ([0.0, 0.0, 1.0], 1.0, 0.3))
     if model == "own":
         text = ui.text("g(z): coefficients of 1, z, z², …", "0 -2 0 1", key="g", max_chars=60)
-        coefficients, said = typed.named(text, 5, -5, 5)
-        if said:
-            ui.warning(said)
+        coefficients, texts = typed.named(text, 5, -5, 5)
+        if texts:
+            ui.warning(texts)
         coefficients = coefficients or [0.0]
     x = ui.slider("Observation x", -3.0, 3.0, x, key="x", step=0.1)
     mean = ui.slider("μ of q", -3.0, 3.0, 0.3, key="mu", step=0.1)
@@ -60,7 +60,7 @@ with stage.rail:
     right_shows = ui.choice("Right picture", ["bounds", "signal"], key="right")
     seed = ui.number("Seed", 0, 999, 0, key="seed")
 film = ui.film(len(lens.SIZES), key="K", values=lens.SIZES, default=10, label="K =", seconds=0.8)
-told = story(coefficients, x, noise, mean, deviation, seed)
+result = story(coefficients, x, noise, mean, deviation, seed)
 ui.prefetch(
     story,
     *((coefficients, each, noise, mean, deviation, seed) for each in ui.near(x, -3.0, 3.0, 0.1)),
@@ -76,48 +76,54 @@ with stage.picture:
     left, right = ui.columns(2)
     with left:
         ui.figure(
-            figures.densities(told, film.at),
+            figures.densities(result, film.at),
             key="densities",
             share=1.0,
             film=film,
-            frames={"data.2.y": told.implied},
+            frames={"data.2.y": result.implied},
             alt="Exact posterior, q, and what K weighted draws stand for",
-            data={"z": told.z, "posterior": told.posterior, "q": told.q, "implied": told.implied[film.at]},
+            data={
+                "z": result.z,
+                "posterior": result.posterior,
+                "q": result.q,
+                "implied": result.implied[film.at],
+            },
         )
     with right:
         if right_shows == "bounds":
             ui.figure(
-                figures.gaps(told, film.at),
+                figures.gaps(result, film.at),
                 key="right",
                 share=1.0,
                 film=film,
                 frames={"data.0.marker.opacity": [figures.opacities(i) for i in range(film.count)]},
                 alt="How far the bound of K draws is below log p(x)",
-                data={"K": lens.SIZES, "L_K": told.bounds, "error": told.errors},
+                data={"K": lens.SIZES, "L_K": result.bounds, "error": result.errors},
             )
         else:
             ui.figure(
-                figures.signal(told, film.at),
+                figures.signal(result, film.at),
                 key="right",
                 share=1.0,
                 film=film,
                 frames={f"layout.shapes.0.x{end}": lens.SIZES for end in (0, 1)},
                 alt="Signal over noise of the encoder's gradient by K",
-                data={"K": lens.SIZES, "plain": told.plain, "doubly": told.doubly},
+                data={"K": lens.SIZES, "plain": result.plain, "doubly": result.doubly},
             )
 with stage.foot:
-    film.bar(captions=lens.captions(told), equations=lens.equations(told))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
 
 # --- Words --------------------------------------------------------------------------------------
 
-first = lens.first_within(told, 0.05)
+first = lens.first_within(result, 0.05)
 options = ["at most 5", "10 to 50", "100 or more"]
 answer = options[2 if first is None or first > 50 else 0 if first <= 5 else 1]
 with stage.below:
     ui.notice(
-        f"The ELBO is {told.elbo:.3f}, log p(x) {told.log_p:.3f}. From K = 1 to 100 the noise of the plain "
-        f"gradient goes from {float(told.noise[0]):.3f} to {float(told.noise[-1]):.3f}, its mean from "
-        f"{float(told.signal[0]):.3f} to {float(told.signal[-1]):.4f}: it is not a higher variance that "
+        f"The ELBO is {result.elbo:.3f}, log p(x) {result.log_p:.3f}. From K = 1 to 100 the noise of the "
+        f"plain "
+        f"gradient goes from {float(result.noise[0]):.3f} to {float(result.noise[-1]):.3f}, its mean from "
+        f"{float(result.signal[0]):.3f} to {float(result.signal[-1]):.4f}: it is not a higher variance that "
         "weakens the encoder's signal ([GM] §3.11.3), the mean falls faster. A mode that q never visits "
         "leaves no trace in the weights."
     )
@@ -137,10 +143,10 @@ with stage.below:
         f"""
         from pages.latent.iwae import lens
 
-        told = lens.story({coefficients}, {x!r}, {noise!r}, {mean!r}, {deviation!r}, {seed})
-        result = [told.log_p, told.elbo, *told.bounds.tolist()]
+        story = lens.story({coefficients}, {x!r}, {noise!r}, {mean!r}, {deviation!r}, {seed})
+        result = [story.log_p, story.elbo, *story.bounds.tolist()]
         """,
-        shows=[told.log_p, told.elbo, *told.bounds.tolist()],
+        shows=[result.log_p, result.elbo, *result.bounds.tolist()],
     )
     ui.source(
         log_mean_exp,

@@ -36,20 +36,21 @@ def cross() -> dict[str, Any]:
     return {"symbol": "x-thin", "size": 11, "line": {"width": 3, "color": theme.INPUT}}
 
 
-def plane(told: dict[str, Any], at: int, clickable: bool) -> tuple[go.Figure, dict[str, Any]]:
+def plane(result: dict[str, Any], at: int, clickable: bool) -> tuple[go.Figure, dict[str, Any]]:
     """Traces: 0 truth, 1 seen, 2 the filter's path, 3 the smoother's, 4 the prediction's ellipse, 5 the
     belief's; and what turns.
 
     Args:
-        told: "truth" (T, 2) or None; "x", "filtered", "smoothed" (T, 2); "before", "after", "late" (T, P, 2).
+        result: "truth" (T, 2) or None; "x", "filtered", "smoothed" (T, 2); "before", "after", "late" (T, P,
+        2).
     """
-    x = array(told["x"])
+    x = array(result["x"])
     frames = 2 * len(x)
-    paths = {2: upto(told["filtered"], frames), 3: back(told["smoothed"], frames)}
-    nothing = np.full_like(array(told["before"]), np.nan)
-    ellipses = {4: rings(told["before"], nothing), 5: rings(told["after"], told["late"])}
-    fig, there = go.Figure(), told["truth"] is not None
-    truth = array(told["truth"]) if there else np.full((1, 2), np.nan)
+    paths = {2: upto(result["filtered"], frames), 3: back(result["smoothed"], frames)}
+    nothing = np.full_like(array(result["before"]), np.nan)
+    ellipses = {4: rings(result["before"], nothing), 5: rings(result["after"], result["late"])}
+    fig, there = go.Figure(), result["truth"] is not None
+    truth = array(result["truth"]) if there else np.full((1, 2), np.nan)
     fig.add_scatter(x=truth[:, 0], y=truth[:, 1], mode="lines", name="truth", showlegend=there,
                     line={"color": theme.HIDDEN, "width": 3})  # fmt: skip
     fig.add_scatter(x=x[:, 0], y=x[:, 1], mode="markers", name="seen", marker=cross())
@@ -60,7 +61,7 @@ def plane(told: dict[str, Any], at: int, clickable: bool) -> tuple[go.Figure, di
         fig.add_scatter(x=ellipses[i][at, :, 0], y=ellipses[i][at, :, 1], mode="lines", name=name,
                         line={"color": theme.text(), "width": 3, "dash": dash})  # fmt: skip
     fig.update_traces(hoverinfo="skip")
-    known = np.concatenate([x, truth, array(told["filtered"])])
+    known = np.concatenate([x, truth, array(result["filtered"])])
     reach = 1.15 * float(np.nanmax(np.abs(known))) + 0.3
     if clickable:
         places = np.linspace(-reach, reach, TARGETS)
@@ -84,18 +85,18 @@ def bands(middle: Any, deviation: Any, backward: bool) -> tuple[np.ndarray, np.n
             np.concatenate([(m + s)[at], (m - s)[at][:, ::-1]], 1))  # fmt: skip
 
 
-def line(told: dict[str, Any], at: int) -> tuple[go.Figure, dict[str, Any]]:
+def line(result: dict[str, Any], at: int) -> tuple[go.Figure, dict[str, Any]]:
     """Traces: 0 truth, 1 seen, 2 and 3 the filter's band and mean, 4 and 5 the smoother's; and what turns.
 
     Args:
-        told: "truth" (T,) or None; "x", "filtered", "smoothed" (T,), and their deviations "after", "late".
+        result: "truth" (T,) or None; "x", "filtered", "smoothed" (T,), and their deviations "after", "late".
     """
-    x = array(told["x"])
+    x = array(result["x"])
     count, t = len(x), np.arange(1, len(x) + 1)
     fig = go.Figure()
     moving: dict[str, np.ndarray] = {}
-    if told["truth"] is not None:
-        fig.add_scatter(x=t, y=array(told["truth"]), mode="lines", name="truth",
+    if result["truth"] is not None:
+        fig.add_scatter(x=t, y=array(result["truth"]), mode="lines", name="truth",
                         line={"color": theme.HIDDEN, "width": 3})  # fmt: skip
     else:
         fig.add_scatter(x=[None], y=[None], mode="lines", name="truth", showlegend=False)
@@ -104,15 +105,15 @@ def line(told: dict[str, Any], at: int) -> tuple[go.Figure, dict[str, Any]]:
         (2, "filtered", "after", "filter", theme.OUTPUT, upto),
         (4, "smoothed", "late", "smoother", theme.ATTENTION, back),
     ):
-        across, up = bands(told[mean], told[spread], show is back)
-        dots = show(told[mean], 2 * count)
+        across, up = bands(result[mean], result[spread], show is back)
+        dots = show(result[mean], 2 * count)
         moving |= {f"data.{i}.x": across, f"data.{i}.y": up, f"data.{i + 1}.y": dots}
         fig.add_scatter(x=across[at], y=up[at], mode="lines", fill="toself", showlegend=False,
                         line={"width": 0}, fillcolor=theme.fade(color, 0.25))  # fmt: skip
         fig.add_scatter(x=t, y=dots[at], mode="lines+markers", name=name,
                         line={"color": color, "width": 4}, marker={"size": 7})  # fmt: skip
     fig.update_traces(hoverinfo="skip")
-    ends = [bands(told["filtered"], told["after"], False)[1][-1], x]
+    ends = [bands(result["filtered"], result["after"], False)[1][-1], x]
     low, high = (float(f(np.concatenate(ends))) for f in (np.nanmin, np.nanmax))
     slack = 0.06 * (high - low) + 0.05
     fig.update_xaxes(title="t", range=[0.5, count + 0.5])

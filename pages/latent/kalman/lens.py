@@ -91,21 +91,21 @@ def typed(text: str, columns: int) -> tuple[Tensor, str]:
         ValueError: fewer than two frames, or nothing seen at all.
     """
     if columns == 2:
-        found, bad = read.points(text, REACH, MOST, missing=True, lines=False)
+        results, bad = read.points(text, REACH, MOST, missing=True, lines=False)
     else:
         words, decided = cells.words(text)
         known = [math.nan if word == MISSING else cells.number(word) for word in words]
         good = [v is not None and not abs(v) > REACH for v in known]
-        found = [[float(v)] for v, fits in zip(known, good, strict=True) if fits and v is not None]
+        results = [[float(v)] for v, fits in zip(known, good, strict=True) if fits and v is not None]
         strange = [word for word, fits in zip(words, good, strict=True) if not fits]
         left = (
             f"{strange[0][:30]!r} is left out: write a number, up to ±{REACH:g}, or {MISSING}."
             if strange
             else ""
         )
-        many = f"There are {len(found)} frames: the first {MOST} are used." if len(found) > MOST else ""
+        many = f"There are {len(results)} frames: the first {MOST} are used." if len(results) > MOST else ""
         bad = " ".join(filter(None, (decided, left or many)))
-    x = torch.tensor(found[:MOST], dtype=torch.float64).reshape(-1, columns)
+    x = torch.tensor(results[:MOST], dtype=torch.float64).reshape(-1, columns)
     if len(x) < 2 or bool(x.isnan().all()):
         raise ValueError(f"{bad} At least two frames are needed, one of them seen.".strip())
     return x, bad
@@ -172,18 +172,18 @@ def story(system: LinearDynamicalSystem, x: Tensor) -> Story:
                  forward.log_steps[0])  # fmt: skip
 
 
-def referee(system: LinearDynamicalSystem, told: Story) -> float:
+def referee(system: LinearDynamicalSystem, result: Story) -> float:
     """The largest difference between the smoother and conditioning in the one Gaussian of all states and
     observations."""
-    count, states = len(told.x), told.smoothed.numel()
+    count, states = len(result.x), result.smoothed.numel()
     mean, covariance = system.joint(count)
-    at = ~told.x.isnan()
+    at = ~result.x.isnan()
     known = torch.cat([torch.zeros(states, dtype=torch.bool), at.flatten()])
     keep = known | (torch.arange(len(mean)) < states)  # frames that are missing are in neither
-    m, c = condition_gaussian(mean[keep], covariance[keep][:, keep], known[keep], told.x[at])
-    blocks = c.reshape(count, -1, count, told.smoothed.shape[1]).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
-    means = (m - told.smoothed.flatten()).abs().max()
-    return float(torch.maximum(means, (blocks - told.smoothed_spread).abs().max()))
+    m, c = condition_gaussian(mean[keep], covariance[keep][:, keep], known[keep], result.x[at])
+    blocks = c.reshape(count, -1, count, result.smoothed.shape[1]).diagonal(dim1=0, dim2=2).permute(2, 0, 1)
+    means = (m - result.smoothed.flatten()).abs().max()
+    return float(torch.maximum(means, (blocks - result.smoothed_spread).abs().max()))
 
 
 def distance(path: Tensor, truth: Tensor) -> float:

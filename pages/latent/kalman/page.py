@@ -68,34 +68,35 @@ def given(columns: int, shelf: dict, key: str, start: str) -> tuple:
     return name, truth, x, noise, words, text
 
 
-def captions(told: lens.Story) -> list[str]:
+def captions(story: lens.Story) -> list[str]:
     """What each frame of the film says, forward and then backward."""
     before, after, late = (v[:, 0, 0].sqrt().tolist() for v in
-                           (told.predicted_spread, told.filtered_spread, told.smoothed_spread))  # fmt: skip
-    gains, count = told.gains[:, 0, 0].tolist(), len(told.x)
-    empty = told.x.isnan().any(1).tolist()
-    said = [
+                           (story.predicted_spread, story.filtered_spread,
+                           story.smoothed_spread))  # fmt: skip
+    gains, count = story.gains[:, 0, 0].tolist(), len(story.x)
+    empty = story.x.isnan().any(1).tolist()
+    texts = [
         f"t = {t + 1}, forward: nothing is seen, the belief stays at ± {before[t]:.3f}." if empty[t] else
         f"t = {t + 1}, forward: ± {before[t]:.3f} before x, ± {after[t]:.3f} after it; gain {gains[t]:.3f}."
         for t in range(count)
     ]  # fmt: skip
-    return said + [
+    return texts + [
         f"t = {t + 1}, backward: what came later narrows ± {after[t]:.3f} to ± {late[t]:.3f}."
         for t in reversed(range(count))
     ]
 
 
-def equations(told: lens.Story) -> list[str]:
+def equations(story: lens.Story) -> list[str]:
     """The update of the first coordinate with its numbers, forward and then backward."""
-    count, forward, backward = len(told.x), [], []
+    count, forward, backward = len(story.x), [], []
     for t in range(count):
-        p, g, m = float(told.predicted[t, 0]), float(told.gains[t, 0, 0]), float(told.filtered[t, 0])
-        x = float(told.x[t, 0])
+        p, g, m = float(story.predicted[t, 0]), float(story.gains[t, 0, 0]), float(story.filtered[t, 0])
+        x = float(story.x[t, 0])
         forward.append(
             rf"m_{{{t + 1}}}=m^-_{{{t + 1}}}={m:.3f}" if x != x else
             rf"m_{{{t + 1}}}=m^-+G\,(x-m^-)={p:.3f}+{g:.3f}\,({x:.3f}-({p:.3f}))={m:.3f}"
         )  # fmt: skip
-        late = float(told.smoothed[t, 0])
+        late = float(story.smoothed[t, 0])
         backward.append(
             rf"\hat m_{{{t + 1}}}=m_{{{t + 1}}}+J\,(\hat m_{{{t + 2}}}-m^-_{{{t + 2}}})="
             rf"{m:.3f}+({late - m:.3f})={late:.3f}" if t + 1 < count else
@@ -104,17 +105,17 @@ def equations(told: lens.Story) -> list[str]:
     return forward + backward[::-1]
 
 
-def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) -> None:
+def show(system: LinearDynamicalSystem, result: str, columns: int, path: tuple) -> None:
     """The film of a path, and what is said of it."""
     name, truth, x, _, words, text = path
-    told = lens.story(system, x)
+    story = lens.story(system, x)
     count = len(x)
     film = ui.film(2 * count, key="step", default=min(14, 2 * count - 1), seconds=0.25)
-    sd = {"before": told.predicted_spread, "after": told.filtered_spread, "late": told.smoothed_spread}
-    means = {"before": told.predicted, "after": told.filtered, "late": told.smoothed}
+    sd = {"before": story.predicted_spread, "after": story.filtered_spread, "late": story.smoothed_spread}
+    means = {"before": story.predicted, "after": story.filtered, "late": story.smoothed}
     deviations = {n: v[:, 0, 0].sqrt() for n, v in sd.items()}
-    parts: dict[str, Any] = {"truth": truth, "x": x, "filtered": told.filtered[:, :columns],
-                             "smoothed": told.smoothed[:, :columns]}  # fmt: skip
+    parts: dict[str, Any] = {"truth": truth, "x": x, "filtered": story.filtered[:, :columns],
+                             "smoothed": story.smoothed[:, :columns]}  # fmt: skip
     with stage.picture:
         left, right = ui.columns([3, 2])
         with left:
@@ -128,11 +129,11 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
                 fig, key="path", share=1.0, film=film, frames=frames, whole=False,
                 alt="What is seen, the filter's path forward and the smoother's backward, and the belief",
                 on_press=lambda a, b: added(text, a, b, count) if columns == 2 and name == OWN else {},
-                data={"t": range(1, count + 1), "seen": x[:, 0], "filter": told.filtered[:, 0],
-                      "smoother": told.smoothed[:, 0]},
+                data={"t": range(1, count + 1), "seen": x[:, 0], "filter": story.filtered[:, 0],
+                      "smoother": story.smoothed[:, 0]},
             )  # fmt: skip
         with right:
-            gains = told.first_gain
+            gains = story.first_gain
             lines = {"sd before x": (deviations["before"], theme.HIDDEN, "dot"),
                      "sd after x": (deviations["after"], theme.OUTPUT, "solid"),
                      "sd at the end": (deviations["late"], theme.ATTENTION, "solid")}  # fmt: skip
@@ -143,11 +144,11 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
                 alt="The gain, and the deviation of the belief before, after and at the end, over time",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=captions(told), equations=equations(told))
-    total, apart = float(told.log_steps.sum()), lens.referee(system, told)
+        film.bar(captions=captions(story), equations=equations(story))
+    total, apart = float(story.log_steps.sum()), lens.referee(system, story)
     near = {} if truth is None else {
         label: f"{lens.distance(v, truth):.3f}"
-        for label, v in (("Crosses", x), ("Filter", told.filtered), ("Smoother", told.smoothed))
+        for label, v in (("Crosses", x), ("Filter", story.filtered), ("Smoother", story.smoothed))
     }  # fmt: skip
     stage.metrics(
         {**{f"{label} off": v for label, v in near.items()}, "log p(x)": f"{total:.2f}",
@@ -159,11 +160,11 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
             "Gaussian vector: predict by the model, correct by "
             "what is seen, the gain weighing one against the other. Gains and deviations depend on the model "
             "and on which frames are seen, never on their values. The backward pass gives every state the "
-            f"frames that came later. Both are exact: the one Gaussian of all {told.smoothed.numel()} state "
+            f"frames that came later. Both are exact: the one Gaussian of all {story.smoothed.numel()} state "
             f"numbers and all frames, conditioned in one go, differs by {apart:.0e}."
         )
         options = ["narrows", "stays", "widens"]
-        change = float(told.filtered_spread[-1, 0, 0] - told.filtered_spread[0, 0, 0])
+        change = float(story.filtered_spread[-1, 0, 0] - story.filtered_spread[0, 0, 0])
         ui.check(
             "From the first frame to the last, the filter's belief of the first coordinate …", options,
             options[1 if abs(change) < 1e-6 else 0 if change < 0 else 2],
@@ -181,12 +182,12 @@ def show(system: LinearDynamicalSystem, made: str, columns: int, path: tuple) ->
             f"""
             from pages.latent.kalman import lens
 
-            system = {made}
+            system = {result}
             x = {words}
-            found = lens.story(system, x)
-            result = [float(found.log_steps.sum()), float(found.smoothed[0, 0])]
+            story = lens.story(system, x)
+            result = [float(story.log_steps.sum()), float(story.smoothed[0, 0])]
             """,
-            shows=[total, float(told.smoothed[0, 0])],
+            shows=[total, float(story.smoothed[0, 0])],
         )
         ui.source(
             LinearDynamicalSystem.filter,

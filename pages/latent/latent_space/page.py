@@ -40,8 +40,8 @@ def tiles(name: str, kind: str):
 def exact(name: str, x):
     """The exact posterior on the whole plane, and near the encoder's answer."""
     model = ui.load(name)
-    found = latent.grid_posterior(model, x)
-    return found.density, latent.posterior_near(model, x, found.log_evidence)
+    result = latent.grid_posterior(model, x)
+    return result.density, latent.posterior_near(model, x, result.log_evidence)
 
 
 # --- Controls -----------------------------------------------------------------------------------

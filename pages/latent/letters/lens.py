@@ -89,10 +89,10 @@ def learn(x: Tensor, states: int, seed: int, steps: int = STEPS) -> Run:
 
 def starts(x: Tensor, states: int, first: int) -> Iterator[tuple[float, list[Run]]]:
     """EM from STARTS seeds, one after the other; yields the share done and the runs so far."""
-    found: list[Run] = []
+    runs: list[Run] = []
     for i in range(STARTS):
-        found.append(learn(x, states, first + i))
-        yield (i + 1) / STARTS, list(found)
+        runs.append(learn(x, states, first + i))
+        yield (i + 1) / STARTS, list(runs)
 
 
 def order_of(run: Run) -> list[int]:

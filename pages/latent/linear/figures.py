@@ -129,11 +129,11 @@ def shrinking(chosen: Any, models: Any, spreads: Any, answers: Any) -> dict[str,
     model, spread, answer = array(models), array(spreads), array(answers)
     start = np.broadcast_to(array(chosen), answer.shape)
     arrows = np.stack([start, answer], 1)
-    found: dict[str, Any] = {}
+    results: dict[str, Any] = {}
     for c, axis in enumerate("xy"):
-        found |= {f"data.2.{axis}": model[..., c], f"data.3.{axis}": spread[..., c],
+        results |= {f"data.2.{axis}": model[..., c], f"data.3.{axis}": spread[..., c],
                   f"data.4.{axis}": arrows[..., c], f"data.5.{axis}": answer[:, c : c + 1]}  # fmt: skip
-    return found
+    return results
 
 
 GRID = np.linspace(-4, 4, 1601)

@@ -146,15 +146,15 @@ def turns(films: Sequence[Fits], change: Change, column: int) -> dict[str, list[
     """By model: how far each frame's plane, brought back to the first units and axes, is turned from that of
     the frame where nothing has changed (largest principal angle, degrees)."""
     start = films[neutral(change)]
-    found: dict[str, list[float]] = {}
+    results: dict[str, list[float]] = {}
     for name, plane in start.directions.items():
-        found[name] = []
+        results[name] = []
         for value, one in zip(VALUES[change], films, strict=True):
             back = linear_map(change, len(plane), column, value)
             own = torch.linalg.qr(torch.linalg.solve(back, one.directions[name])).Q
             cosine = torch.linalg.svdvals(plane.T @ own).min().clamp(max=1)
-            found[name].append(float(torch.rad2deg(cosine.acos())))
-    return found
+            results[name].append(float(torch.rad2deg(cosine.acos())))
+    return results
 
 
 def ellipse(covariance: Tensor, pair: Sequence[int], points: int = 73) -> Tensor:

@@ -20,7 +20,7 @@ def view(stage: Any) -> None:
     projection = plane.decode(plane.encode(x[chosen : chosen + 1]))[0]
     values = [round(one.variance, 6) for one in story]
     film = ui.film(len(values), key="variance", values=values, default=values[-1], label="σ² =", seconds=0.4)
-    now, seen, middle = story[film.at], x[:, pair], x.mean(0)[list(pair)]
+    now, result, middle = story[film.at], x[:, pair], x.mean(0)[list(pair)]
     side = figures.reach(x - x.mean(0), pair)
     ellipses = [lens.ellipse(one.model, pair) + middle for one in story]
     answers, spreads = [one.answer[list(pair)] for one in story], [one.spread[:, pair] for one in story]
@@ -31,10 +31,10 @@ def view(stage: Any) -> None:
         left, right = ui.columns([3, 2])
         with left:
             ui.clickable(
-                figures.shrunk(seen, chosen, parts, [names[i] for i in pair], side, middle.tolist()),
+                figures.shrunk(result, chosen, parts, [names[i] for i in pair], side, middle.tolist()),
                 key="point", alt="Points to click; the chosen one, its answer and its posterior", share=1.0,
                 mark=False, film=film, data=dict(zip(names, x.T, strict=True)),
-                frames=figures.shrinking(seen[chosen], ellipses, spreads, answers),
+                frames=figures.shrinking(result[chosen], ellipses, spreads, answers),
             )  # fmt: skip
         with right:
             fig, shape = figures.posterior(now.mean, now.covariance)

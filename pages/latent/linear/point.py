@@ -56,7 +56,7 @@ def put(model: PPCA, plane: PCA, variance: float) -> PPCA:
 def beliefs(x: Tensor, factors: int, point: int) -> list[Beliefs]:
     """One row of the table under PPCA with σ² from near 0 to its maximum of likelihood."""
     model, plane = ppca(x, factors), pca(x, factors)
-    best, found = float(model.noise[0]), []
+    best, result = float(model.noise[0]), []
     for share in SHARES:
         put(model, plane, share * best)
         posterior = model.posterior(x[point : point + 1])
@@ -66,7 +66,7 @@ def beliefs(x: Tensor, factors: int, point: int) -> list[Beliefs]:
         around = mean.repeat(len(circle), 1)
         root = torch.linalg.cholesky(covariance[:2, :2])
         around[:, : circle.shape[1]] += 2 * circle @ root.T
-        found.append(
+        result.append(
             Beliefs(
                 share * best,
                 mean,
@@ -77,7 +77,7 @@ def beliefs(x: Tensor, factors: int, point: int) -> list[Beliefs]:
                 float(model.log_prob(x).mean()),
             )
         )
-    return found
+    return result
 
 
 def nearest(x: Tensor, pair: Sequence[int], place: Mapping[str, float] | None) -> int:

@@ -92,11 +92,11 @@ def log_prob(model: VAE, x: Tensor) -> Tensor:
 
 def captions(frames: Sequence, knobs: Sequence[Mapping[str, float]], recipe: VAERecipe) -> list[str]:
     """What each frame says."""
-    said = []
+    texts = []
     for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
         log_p, elbo, rec, kl = map(float, frame["costs"])
-        said.append(
+        texts.append(
             f"After {number * recipe.stride} steps, β = {turned['beta']:g}, σ² = {turned['var']:g}: "
             f"−ELBO {elbo:.3f} = {rec:.3f} + KL {kl:.3f} nats; −log p {log_p:.3f}."
         )
-    return said
+    return texts

@@ -46,11 +46,11 @@ def choosing(x: Tensor, other: Tensor, covariance: Covariance, floor: float, mos
     return Choice(models, [row["nll"] for row in rows], [row["held_out"] for row in rows], bic, x, other)
 
 
-def padded(found: Choice) -> tuple[Tensor, Tensor]:
+def padded(result: Choice) -> tuple[Tensor, Tensor]:
     """Ellipses (S, K, M, 2) and means (S, K, 2) of every size, NaN where a size has no such component."""
-    most = max(found.models)
+    most = max(result.models)
     rounds, means = [], []
-    for k, model in found.models.items():
+    for k, model in result.models.items():
         g = model.gaussians
         rounds.append(F.pad(ellipses(g.means, g.matrices), (0, 0, 0, 0, 0, most - k), value=float("nan")))
         means.append(F.pad(g.means, (0, 0, 0, most - k), value=float("nan")))

@@ -41,7 +41,7 @@ def limit(x: Tensor, k: int, seed: int, steps: int = 40) -> Limit:
     start = lloyd.centres.clone()
     lloyd.fit(x, steps)
     model, even = GaussianMixture(components=k, covariance="spherical"), torch.full((k,), 1 / k)
-    found, means = [], []
+    result, means = [], []
     for sigma in SIGMAS:
         held = torch.full((k,), sigma**2)
         model.set_parameters(even, start, held)
@@ -53,8 +53,8 @@ def limit(x: Tensor, k: int, seed: int, steps: int = 40) -> Limit:
             model.set_parameters(even, model.gaussians.means, held)
             if float((model.gaussians.means - before).abs().max()) < 1e-4:
                 break
-        found.append(model.responsibilities(x))
+        result.append(model.responsibilities(x))
         means.append(model.gaussians.means.clone())
-    r, m = torch.stack(found), torch.stack(means)
+    r, m = torch.stack(result), torch.stack(means)
     entropy = -torch.xlogy(r, r).sum(2).mean(1)
     return Limit(r, m, entropy, lloyd.centres, (m - lloyd.centres).norm(dim=2).amax(1))

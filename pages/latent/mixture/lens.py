@@ -114,25 +114,25 @@ def em(
 
 def captions(halves: list[Half]) -> list[str]:
     """A sentence for every half-step."""
-    said = [f"The start: log p is {halves[0].log_p:.4f} nats a point; no point is anybody's yet."]
+    texts = [f"The start: log p is {halves[0].log_p:.4f} nats a point; no point is anybody's yet."]
     for i, (before, now) in enumerate(pairwise(halves), start=1):
         step, gain = (i + 1) // 2, now.log_p - before.log_p
         floor = "".join(f" Gaussian {k + 1} is at the floor of its variance." for k in now.low)
         if now.kind == "E":
             rise = "" if isnan(before.elbo) else f" rises by {now.elbo - before.elbo:.4f} and"
-            said.append(f"E-step {step}: the posterior of every point. The bound{rise} touches log p.")
+            texts.append(f"E-step {step}: the posterior of every point. The bound{rise} touches log p.")
         elif now.kind == "end":
-            said.append(
+            texts.append(
                 f"M-step {step}: one Gaussian would be left without width: log p → ∞. A floor stops that."
             )
         elif abs(gain) < 1e-9:
-            said.append(f"M-step {step}: nothing changes: log p stays at {now.log_p:.4f}.{floor}")
+            texts.append(f"M-step {step}: nothing changes: log p stays at {now.log_p:.4f}.{floor}")
         else:
-            said.append(
+            texts.append(
                 f"M-step {step}: log p rises by {small(gain)} to {now.log_p:.4f}; the bound lags "
                 f"{small(now.log_p - now.elbo)} behind.{floor}"
             )
-    return said
+    return texts
 
 
 def equations(halves: list[Half], x: Tensor, n: int) -> list[str]:

@@ -53,8 +53,8 @@ def typed(text: str) -> tuple[Tensor, str]:
 
     A first line of names is passed over; of more than two columns the first two count.
     """
-    found, said = read.points(text, FARTHEST, MOST)
-    return torch.tensor(found, dtype=torch.float64).reshape(-1, 2), said
+    result, texts = read.points(text, FARTHEST, MOST)
+    return torch.tensor(result, dtype=torch.float64).reshape(-1, 2), texts
 
 
 def window(x: Tensor) -> tuple[tuple[float, float], tuple[float, float]]:

@@ -18,22 +18,22 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
         k = ui.slider("Gaussians, K", 1, 8, 3, key="k")
         seed = ui.number("Seed of the start", 0, 999, 0, key="seed")
     try:
-        found = limited(x, k, seed)
+        result = limited(x, k, seed)
     except ValueError as error:
         common.refused(stage, x, own, str(error))
         return
     film = ui.film(len(fixed_width.SIGMAS), key="sigma", values=fixed_width.SIGMAS, default=0.5, label="σ =")
-    colours = [figures.mixed(r) for r in found.r]
+    colours = [figures.mixed(r) for r in result.r]
     circles = [
         lens.ellipses(m, lens.equally_wide(k, s), 1.0)
-        for m, s in zip(found.means, fixed_width.SIGMAS, strict=True)
+        for m, s in zip(result.means, fixed_width.SIGMAS, strict=True)
     ]
-    lines = {"from k-means' centres": found.distance, "entropy of r, nats": found.entropy}
+    lines = {"from k-means' centres": result.distance, "entropy of r, nats": result.entropy}
     with stage.picture:
         left, right = ui.columns(2)
         with left:
-            frames = figures.moves(colours, circles, found.means)
-            common.draw(x, own, colours[film.at], circles[film.at], found.means[film.at], film, frames)
+            frames = figures.moves(colours, circles, result.means)
+            common.draw(x, own, colours[film.at], circles[film.at], result.means[film.at], film, frames)
         with right:
             ui.figure(
                 figures.over_knob(lines, fixed_width.SIGMAS, film.value, "σ", ""), key="limit", share=1.0,
@@ -47,7 +47,7 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
                 f"After EM with σ = {s:g}: the means are at most {d:.3f} from k-means' centres; "
                 f"the entropy of r is {h:.3f} nats a point."
                 for s, d, h in zip(
-                    fixed_width.SIGMAS, found.distance.tolist(), found.entropy.tolist(), strict=True
+                    fixed_width.SIGMAS, result.distance.tolist(), result.entropy.tolist(), strict=True
                 )
             ],
             equations=[
@@ -61,7 +61,7 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
             "k-means. As σ → 0 the nearest mean takes the whole point, and the M-step is k-means' own. A "
             "wide σ lets all means meet at the mean of the data."
         )
-        h = float(found.entropy[film.at])
+        h = float(result.entropy[film.at])
         options = ["one Gaussian each", "shared in part", "shared by all alike"]
         ui.check(
             f"To whom do the points belong at σ = {film.value:g}?",
@@ -80,9 +80,9 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
             from pages.latent.mixture import fixed_width, points
 
             x = {code}
-            found = fixed_width.limit(x, {k}, {seed})
-            result = [float(found.distance[{film.at}]), float(found.entropy[{film.at}])]
+            limit = fixed_width.limit(x, {k}, {seed})
+            result = [float(limit.distance[{film.at}]), float(limit.entropy[{film.at}])]
             """,
-            shows=[float(found.distance[film.at]), h],
+            shows=[float(result.distance[film.at]), h],
         )
         ui.source(kmeans.KMeans, fixed_width.limit, references=ROOM.references)

@@ -136,8 +136,8 @@ def remember(model: HMM, history: list[int], drawn: Tensor) -> Memory:
         after = windows[(windows[:, :h] == past).all(1), h] if h else drawn
         places.append(len(after))
         counted.append(float((after == 0).double().mean()) if len(after) else torch.nan)
-    exact, often, found = (torch.tensor(v, dtype=torch.float64) for v in (chances, occurs, counted))
-    return Memory(exact, often, torch.stack(states), found, torch.tensor(places))
+    exact, often, result = (torch.tensor(v, dtype=torch.float64) for v in (chances, occurs, counted))
+    return Memory(exact, often, torch.stack(states), result, torch.tensor(places))
 
 
 def moves(memory: Memory) -> float:

@@ -126,8 +126,8 @@ def judging(model: VAE, known: Tensor, digits: Tensor, draws: int) -> Iterator[t
 
 def judged(model: VAE, known: Tensor, digits: Tensor, draws: int) -> Judged:
     """All sets."""
-    *_, (_, found) = judging(model, known, digits, draws)
-    return found
+    *_, (_, result) = judging(model, known, digits, draws)
+    return result
 
 
 def histogram(values: Tensor, low: float, high: float) -> Tensor:

@@ -38,14 +38,14 @@ def judging(name: str, draws: int):
     return (name, draws), start
 
 
-def show_gauges(found: lens.Judged, at: int, film=None) -> None:
+def show_gauges(results: lens.Judged, at: int, film=None) -> None:
     """Both scores of the digits, of the other set and of the reader's picture."""
-    if kind not in found.sets:  # not yet
+    if kind not in results.sets:  # not yet
         return
     for score, column, unit in zip(lens.SCORES, ui.columns(2), ("log p̂(x), nats", "‖x − x̂‖²"), strict=True):
-        line = [found.threshold(score, share) for share in SHARES]
-        low, high = found.ends(kind, score, own[score])
-        shares = {n: lens.histogram(found.sets[n][score], low, high) for n in ("digits", kind)}
+        line = [results.threshold(score, share) for share in SHARES]
+        low, high = results.ends(kind, score, own[score])
+        shares = {n: lens.histogram(results.sets[n][score], low, high) for n in ("digits", kind)}
         with column:
             ui.figure(
                 figures.gauge(shares, low, high, line[at], own[score], unit), key=score, share=1.0, film=film,
@@ -68,25 +68,25 @@ mine = lens.scores(ui.load(name), x, draws)
 own = {score: float(value) for score, value in mine.items()}
 of, start = judging(name, draws)
 with stage.picture:
-    found = ui.result(
+    result = ui.result(
         "Judge", start, key="judged", of=of, quick=True, soon=soon,
         show=lambda so_far: show_gauges(so_far, SHARES.index(0.05)),
         says="The film is there when all are judged.",
     )  # fmt: skip
 film = ui.film(len(SHARES), key="share", values=SHARES, default=0.05, label="Flag of digits:", seconds=0.6)
-lines = {score: [found.threshold(score, share) for share in SHARES] for score in lens.SCORES}
+lines = {score: [result.threshold(score, share) for share in SHARES] for score in lens.SCORES}
 
 # --- Pictures -----------------------------------------------------------------------------------
 
 with stage.picture:
-    show_gauges(found, film.at, film)
+    show_gauges(result, film.at, film)
 with stage.foot:
     film.bar(
         captions=[
             "False alarms on test digits: "
-            + ", ".join(f"{n} {found.flagged('digits', s, share):.1%}" for s, n in SHORT.items())
+            + ", ".join(f"{n} {result.flagged('digits', s, share):.1%}" for s, n in SHORT.items())
             + f". Misses among “{kind}”: "
-            + ", ".join(f"{n} {1 - found.flagged(kind, s, share):.1%}" for s, n in SHORT.items())
+            + ", ".join(f"{n} {1 - result.flagged(kind, s, share):.1%}" for s, n in SHORT.items())
             + "."
             for share in SHARES
         ]
@@ -95,16 +95,16 @@ evidence, error = lens.SCORES
 stage.metrics(
     {
         "Your log p̂": f"{own[evidence]:.2f}",
-        "above": f"{found.beaten(evidence, own[evidence]):.1%} of digits",
+        "above": f"{result.beaten(evidence, own[evidence]):.1%} of digits",
         "Your error": f"{own[error]:.2f}",
-        "below": f"{found.beaten(error, own[error]):.1%} of digits",
+        "below": f"{result.beaten(error, own[error]):.1%} of digits",
     }
 )
 
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
-    areas = {s: found.auroc(kind, s) for s in lens.SCORES}
+    areas = {s: result.auroc(kind, s) for s in lens.SCORES}
     ui.notice(
         "The dotted thresholds flag the share of validation digits under the film. "
         f"AUROC of “{kind}” against test digits: {areas[evidence]:.3f} by log p̂, {areas[error]:.3f} by the "
@@ -116,9 +116,9 @@ with stage.below:
     ui.table(
         {
             "set": SETS,
-            "AUROC, log p̂": [f"{found.auroc(n, evidence):.3f}" for n in SETS],
-            "AUROC, error": [f"{found.auroc(n, error):.3f}" for n in SETS],
-            "mean log p̂": [f"{float(found.sets[n][evidence].mean()):.1f}" for n in SETS],
+            "AUROC, log p̂": [f"{result.auroc(n, evidence):.3f}" for n in SETS],
+            "AUROC, error": [f"{result.auroc(n, error):.3f}" for n in SETS],
+            "mean log p̂": [f"{float(result.sets[n][evidence].mean()):.1f}" for n in SETS],
         },
         alt="How well each score tells each set from test digits",
     )

@@ -61,12 +61,12 @@ def largest(kind: str, columns: int, most: int) -> int:
 
 def compared(data: Data, kind: str, most: int) -> Iterator[tuple[float, Compared]]:
     """Fit every size from 1 to `most`; yields the share done and what is found so far."""
-    found, count = Compared(), largest(kind, len(data.names), most)
+    result, count = Compared(), largest(kind, len(data.names), most)
     for size in range(1, count + 1):
         model = seeded(partial(model_of, kind, size, len(data.names)), size)
         work = flow_steps(model, data) if kind == "flow" else em_steps(model, data, size)
         for share in work:
-            yield (size - 1 + share) / count, found
+            yield (size - 1 + share) / count, result
         with torch.no_grad():
             nll, held = (-model.log_prob(x) for x in (data.train, data.held))
         parameters = int(
@@ -74,8 +74,8 @@ def compared(data: Data, kind: str, most: int) -> Iterator[tuple[float, Compared
         )
         bic = parameters * math.log(len(data.train)) + 2 * float(nll.sum())
         row = {"parameters": parameters, "nll": float(nll.mean()), "held": float(held.mean()), "bic": bic}
-        found = Compared([*found.rows, row], [*found.models, model.eval().requires_grad_(False)])
-        yield size / count, found
+        result = Compared([*result.rows, row], [*result.models, model.eval().requires_grad_(False)])
+        yield size / count, result
 
 
 def em_steps(model: Any, data: Data, seed: int) -> Iterator[float]:
@@ -124,7 +124,7 @@ def density(model: Any, data: Data) -> Tensor:
 # --- A run ----------------------------------------------------------------------------------------
 
 
-def save(data: Data, kind: str, size: int, found: Compared) -> Path:
+def save(data: Data, kind: str, size: int, result: Compared) -> Path:
     """Write the model of one size as a finished run of its experiment, the table beside it."""
     name, now = EXPERIMENTS[kind], datetime.now()
     folder = runs_folder() / name / now.strftime("%Y%m%d-%H%M%S-%f")
@@ -136,7 +136,7 @@ def save(data: Data, kind: str, size: int, found: Compared) -> Path:
     init: dict[str, Any] = {"path": str(folder / "table.csv"), "missing": "keep" if data.length else "drop"}
     if data.length:
         init["length"] = data.length
-    row = found.rows[size - 1]
+    row = result.rows[size - 1]
     card = {
         "experiment": name,
         "family": experiment.family,
@@ -148,5 +148,5 @@ def save(data: Data, kind: str, size: int, found: Compared) -> Path:
         "minutes": 0.0,
         "date": now.astimezone(UTC).date().isoformat(),
     }
-    weights.save(folder, deepcopy(found.models[size - 1]), card)
+    weights.save(folder, deepcopy(result.models[size - 1]), card)
     return folder

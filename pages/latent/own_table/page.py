@@ -38,25 +38,25 @@ def table(text: str, columns: str, kind: str) -> tables.Data:
     return tables.read(text, columns, kind)
 
 
-def draw(found: lens.Compared, at: int, film=None) -> None:
+def draw(results: lens.Compared, at: int, film=None) -> None:
     """The rows under the model of one size, and the curves over sizes."""
-    if not found.rows:
+    if not results.rows:
         return
-    at = min(at, len(found.rows))
+    at = min(at, len(results.rows))
     left, right = ui.columns(2)
     names, two = data.names, len(data.names) == 2 and kind != "HMM"
     with left:
         if two:
             x, y = tables.plane(data)
-            grounds = [lens.density(model, data) for model in found.models]
+            grounds = [lens.density(model, data) for model in results.models]
             top = float(max(p.max() for p in grounds[:2]))
             fig = figures.ground(data.rows, x, y, grounds[at - 1], names, top)
             moves: dict[str, list] = {"data.0.z": grounds}
             alt = "Rows of the table on the density of the model"
         else:
-            said = [trained_rows.belief(model, kind, data) for model in found.models]
+            texts = [trained_rows.belief(model, kind, data) for model in results.models]
             discrete = kind in ("mixture", "HMM")
-            colours = [rows.classes(v) if discrete else v.tolist() for v in said]
+            colours = [rows.classes(v) if discrete else v.tolist() for v in texts]
             across, up, axes = tables.places(data)
             fig = rows.beliefs(across, up, colours[at - 1], axes, bool(data.length), not discrete)
             moves = {"data.0.marker.color": colours}
@@ -64,11 +64,11 @@ def draw(found: lens.Compared, at: int, film=None) -> None:
         ui.figure(fig, key="rows", share=1.0, film=film, frames=moves if film else None, alt=alt,
                   data={name: data.rows[:, i] for i, name in enumerate(names)})  # fmt: skip
     with right:
-        sizes = range(1, len(found.rows) + 1)
+        sizes = range(1, len(results.rows) + 1)
         ui.figure(
-            figures.sizes(found.rows, len(data.train), at, unit, lens.MODELS[kind]), key="sizes", share=1.0,
+            figures.sizes(results.rows, len(data.train), at, unit, lens.MODELS[kind]), key="sizes", share=1.0,
             film=film, frames={f"layout.shapes.0.x{end}": list(sizes) for end in (0, 1)} if film else None,
-            data={"size": sizes, **{k: [row[k] for row in found.rows] for k in found.rows[0]}},
+            data={"size": sizes, **{k: [row[k] for row in results.rows] for k in results.rows[0]}},
             alt="Fitted and held-out nats and BIC over the size of the model",
         )  # fmt: skip
 
@@ -105,23 +105,23 @@ if data.said:
 of = (text, wanted, kind, most)
 with stage.picture:
     if source == OWN:  # a reader's own stays in the reader's session
-        found = ui.job("Fit", lambda: lens.compared(data, kind, most), key="fit", of=of,
+        result = ui.job("Fit", lambda: lens.compared(data, kind, most), key="fit", of=of,
                        show=lambda so_far: draw(so_far, len(so_far.rows)), before=rows_alone)  # fmt: skip
-        if found is None:
+        if result is None:
             ui.wait("The picture is there when the sizes are fitted.")
     else:
-        found = ui.result(
+        result = ui.result(
             "Fit", lambda: lens.compared(data, kind, most), key="example", of=of, quick=True,
             show=lambda so_far: draw(so_far, len(so_far.rows)), says="The film is there when all are fitted.",
         )  # fmt: skip
-count = len(found.rows)
+count = len(result.rows)
 film = ui.film(count, key="size", values=range(1, count + 1), default=min(2, count),
                label=lens.MODELS[kind].capitalize(), seconds=0.8)  # fmt: skip
-bic, held = found.best("bic"), found.best("held")
+bic, held = result.best("bic"), result.best("held")
 with stage.picture:
-    draw(found, film.at + 1, film)
+    draw(result, film.at + 1, film)
 with stage.foot:
-    film.bar(captions=words.captions(found, kind, unit), equations=words.equations(found, len(data.train)))
+    film.bar(captions=words.captions(result, kind, unit), equations=words.equations(result, len(data.train)))
 stage.metrics(
     {
         "Fitted on": f"{len(data.train)} × {data.length} rows" if data.length else f"{len(data.train)} rows",
@@ -132,7 +132,7 @@ stage.metrics(
 )
 
 with stage.below:
-    close = found.rows[bic - 1]["held"] - found.rows[held - 1]["held"]
+    close = result.rows[bic - 1]["held"] - result.rows[held - 1]["held"]
     ui.notice(
         f"BIC chooses {bic}, the held-out likelihood {held}"
         + ("." if bic == held else f", which is {close:.3f} nats {unit} better there.")
@@ -145,11 +145,11 @@ with stage.below:
     )
     ui.check(
         "Which size does BIC choose?", [str(k) for k in range(1, count + 1)], str(bic),
-        f"BIC is least at {bic}: {found.rows[bic - 1]['bic']:,.1f}.",
+        f"BIC is least at {bic}: {result.rows[bic - 1]['bic']:,.1f}.",
         wrong={
             str(row): f"At {row} it is {one['bic']:,.1f}: "
             + ("its fit is worse by more than it saves." if row < bic else "what it fits better costs more.")
-            for row, one in enumerate(found.rows, 1)
+            for row, one in enumerate(result.rows, 1)
         },
         veils=("sizes", "equation"),
     )  # fmt: skip
@@ -157,7 +157,7 @@ with stage.below:
         if access.is_closed():
             ui.caption("Saving a run is closed here.")
         elif ui.button("Save this size as a run", key="save"):
-            folder = lens.save(data, kind, film.at + 1, found)
+            folder = lens.save(data, kind, film.at + 1, result)
             ui.caption(f"Saved as {folder.parent.name}/{folder.name}: Models lists it, and pages that fit.")
     else:
         ui.program(
@@ -166,10 +166,10 @@ with stage.below:
             from pages.latent.own_table import lens
 
             data = tables.read(tables.EXAMPLES[{source!r}](), {wanted.strip()!r}, {kind!r})
-            *_, (_, found) = lens.compared(data, {kind!r}, {most})
-            row = found.rows[{film.at}]
+            *_, (_, comparison) = lens.compared(data, {kind!r}, {most})
+            row = comparison.rows[{film.at}]
             result = [row["bic"], row["held"]]
             """,
-            shows=[found.rows[film.at]["bic"], found.rows[film.at]["held"]],
+            shows=[result.rows[film.at]["bic"], result.rows[film.at]["held"]],
         )
     ui.source(em.EMDensity.bic, em.EMModel.fit, lens.compared, references=ROOM.references)

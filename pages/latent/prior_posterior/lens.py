@@ -90,11 +90,11 @@ def features(reader: Any, x: Tensor) -> tuple[Tensor, Tensor]:
 @torch.no_grad()
 def judged(reader: Any, x: Tensor, test: Tensor, train: Tensor) -> Judged:
     """Bits x (N, 64) against test and training digits, bits too."""
-    seen, belief = features(reader, x)
+    result, belief = features(reader, x)
     real, _ = features(reader, test)
     sure = (belief.max(1).values > SURE).float().mean().item()
     apart = torch.cdist(x, train, p=1).min(1).values.mean().item()
-    return Judged(frechet_distance(seen, real).item(), sure, apart)
+    return Judged(frechet_distance(result, real).item(), sure, apart)
 
 
 @torch.no_grad()

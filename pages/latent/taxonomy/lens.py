@@ -17,14 +17,14 @@ def ring(kind: Kind) -> str:
 
 def places(kinds: Mapping[str, Kind] = KINDS) -> dict[str, tuple[float, float]]:
     """A place in its box for every model: latent ones in the upper rows, the others below."""
-    found = {}
+    results = {}
     for box, centre in CENTRES.items():
         mine = sorted((n for n in kinds if ring(kinds[n]) == box), key=lambda n: not kinds[n].latent)
         wide = 2 if box == "probabilistic" else 1
         for i, name in enumerate(mine):
             row, column = divmod(i, wide)
-            found[name] = centre + 2.4 * (column - (wide - 1) / 2), 2.65 - 0.66 * row - 0.3 * column
-    return found
+            results[name] = centre + 2.4 * (column - (wide - 1) / 2), 2.65 - 0.66 * row - 0.3 * column
+    return results
 
 
 def asked(generative: bool, probabilistic: bool, latent: bool, normalised: bool) -> list[str]:

@@ -62,8 +62,8 @@ def departures(moved: Mapping[str, Sequence[int]], ts: Sequence[float], at: int)
     return fig
 
 
-def letters(told: Any, names: tuple[str, str]) -> go.Figure:
+def letters(result: Any, names: tuple[str, str]) -> go.Figure:
     """−log p of each letter with the line's own code, and with others'."""
-    fig = basic.bars(told.letters, told.own, baseline=told.other, names=names, ylabel="−log p, nats")
+    fig = basic.bars(result.letters, result.own, baseline=result.other, names=names, ylabel="−log p, nats")
     fig.update_xaxes(tickangle=0, tickfont={"family": "monospace"})
     return fig

@@ -136,9 +136,9 @@ class Used:
 def used(model: TextVAE, x: Tensor, seed: int = 0) -> Used:
     """Over test lines x (N, T)."""
     generator = torch.Generator().manual_seed(seed)
-    found, parts = swap(model, x, generator)
+    result, parts = swap(model, x, generator)
     q = AggregatedPosterior(parts.mean, parts.log_var)
-    return Used(found, q.decomposition(2000, generator)["information"].item())
+    return Used(result, q.decomposition(2000, generator)["information"].item())
 
 
 @dataclass(frozen=True)
@@ -178,9 +178,9 @@ def letter_costs(model: TextVAE, x: Tensor, others: Tensor) -> LetterCosts:
     )
 
 
-def gains(told: LetterCosts, first: int = 5) -> tuple[float, float]:
+def gains(result: LetterCosts, first: int = 5) -> tuple[float, float]:
     """What the own code saves in the first letters, and in the others."""
-    each = [other - own for own, other in zip(told.own, told.other, strict=True)]
+    each = [other - own for own, other in zip(result.own, result.other, strict=True)]
     return sum(each[:first]), sum(each[first:])
 
 

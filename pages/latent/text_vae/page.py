@@ -90,8 +90,8 @@ def walk() -> None:
         (a, said_a), (b, said_b) = line("Line A", A, "a"), line("Line B", B, "b")
         way = ui.choice("Letters", [LIKELIEST, DRAWN], key="letters", as_list=True)
         seed = ui.number("Seed of the luck", 0, 999, 0, key="seed") if way == DRAWN else None
-    found = [walked(each, a, b, seed) for each in names]
-    now = found[at]
+    results = [walked(each, a, b, seed) for each in names]
+    now = results[at]
     film = ui.film(lens.STEPS, key="step", default=lens.STEPS // 2, label="Step", seconds=0.4)
     with stage.picture:
         left, right = ui.columns([3, 2])
@@ -105,12 +105,12 @@ def walk() -> None:
         with right:
             ui.figure(
                 figures.departures(
-                    {s: w.moved for s, w in zip(short, found, strict=True)}, lens.TS, film.at
+                    {s: w.moved for s, w in zip(short, results, strict=True)}, lens.TS, film.at
                 ),
                 key="moved", share=1.0, film=film,
                 frames={"layout.shapes.0.x0": lens.TS, "layout.shapes.0.x1": lens.TS},
                 alt="How many letters differ from the first line's along the walk, for every model",
-                data={"t": lens.TS} | {s: w.moved for s, w in zip(short, found, strict=True)},
+                data={"t": lens.TS} | {s: w.moved for s, w in zip(short, results, strict=True)},
             )  # fmt: skip
     with stage.foot:
         film.bar(
@@ -169,13 +169,13 @@ def swapping() -> None:
     """What the code saves in all, and letter by letter in an own line."""
     name, at = chosen()
     with stage.rail:
-        x, said = line("Your line", A, "a")
-    found = ui.result(
+        x, text = line("Your line", A, "a")
+    result = ui.result(
         f"Measure the codes of {lens.SHOWN} lines", measured, key="measured", of=tuple(names),
         quick=True, says="What every model pays for its code, what the code saves, and where.",
     )  # fmt: skip
-    swaps = [one.swap for one in found]
-    now, told = swaps[at], lens.letter_costs(ui.load(name), x, held_out()[:100])
+    swaps = [one.swap for one in result]
+    now, results = swaps[at], lens.letter_costs(ui.load(name), x, held_out()[:100])
     with stage.picture:
         left, right = ui.columns([2, 3])
         with left:
@@ -187,29 +187,29 @@ def swapping() -> None:
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.letters(told, ("own code", "others' codes")), key="letters-told", share=1.0,
+                figures.letters(results, ("own code", "others' codes")), key="letters-told", share=1.0,
                 alt="What each letter of the line costs with its own code, and with the codes of others",
-                data={"letter": told.letters, "own": told.own, "others": told.other},
+                data={"letter": results.letters, "own": results.own, "others": results.other},
             )  # fmt: skip
     stage.equation(
         rf"E\log\frac{{p(x|z)}}{{p(x|z')}}={now.other:.2f}-{now.own:.2f}={now.saved:.3f},\qquad "
-        rf"\mathrm{{KL}}={now.paid:.3f},\qquad I_q={found[at].information:.3f}",
-        f"{lens.SHOWN} test lines, nats a line; z′ is another line's. Yours: {sum(told.other):.2f} − "
-        f"{sum(told.own):.2f} = {told.saved:.3f}, KL {told.kl:.3f}.",
+        rf"\mathrm{{KL}}={now.paid:.3f},\qquad I_q={result[at].information:.3f}",
+        f"{lens.SHOWN} test lines, nats a line; z′ is another line's. Yours: {sum(results.other):.2f} − "
+        f"{sum(results.own):.2f} = {results.saved:.3f}, KL {results.kl:.3f}.",
     )
-    first, rest = lens.gains(told)
+    first, rest = lens.gains(results)
     with stage.below:
         ui.table(
             {
                 "model": short, "−ELBO": [round(u.cost, 3) for u in swaps],
-                "KL": [round(u.paid, 3) for u in swaps], "I_q": [round(u.information, 3) for u in found],
+                "KL": [round(u.paid, 3) for u in swaps], "I_q": [round(u.information, 3) for u in result],
                 "active": [u.active for u in swaps], "saved": [round(u.saved, 3) for u in swaps],
             },
             alt="Bound, KL, information, active dimensions and what the own code saves, of every model",
         )  # fmt: skip
         ui.notice(
             f"{short[at]} pays {now.paid:.3f} nats a line for its code, and another line's code costs it "
-            f"{now.saved:.3f}. Of your line, “{said}”, its code saves {first:.2f} nats in the first five "
+            f"{now.saved:.3f}. Of your line, “{text}”, its code saves {first:.2f} nats in the first five "
             f"letters and {rest:.2f} in the others: once a word has begun, the decoder knows how it goes on."
         )
         fewest = lens.least([u.saved for u in swaps])
@@ -227,10 +227,10 @@ def swapping() -> None:
             from lab import experiments, weights
             from pages.latent.text_vae import lens
 
-            found = lens.used(weights.load({ui.spelled(name)}), lens.held_out())
-            result = [found.swap.paid, found.swap.saved, found.information]
+            use = lens.used(weights.load({ui.spelled(name)}), lens.held_out())
+            result = [use.swap.paid, use.swap.saved, use.information]
             """,
-            shows=[now.paid, now.saved, found[at].information],
+            shows=[now.paid, now.saved, result[at].information],
         )
         ui.source(TextVAE.pixel_log_likelihood, lens.letter_costs, lens.swap, references=ROOM.references)
 

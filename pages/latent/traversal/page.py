@@ -37,8 +37,8 @@ with stage.rail:
     row = ui.slider("Dimension, by its KL", 1, rows, 1, key="row", help="Or click a picture of its row.") - 1
     shelf = shelves.shelf(name)
     a = shelves.digit("a", name, shelf)
-seen, side = shelf.seen, shelf.side
-dims = seen.order[:rows]
+result, side = shelf.seen, shelf.side
+dims = result.order[:rows]
 d = dims[row]
 film = ui.film(
     len(VALUES), key="value", values=VALUES, default=3.0, label=f"{vaes.dimension(d)} =", seconds=0.12
@@ -81,10 +81,10 @@ with stage.picture:
                 alt="What the change adds to the picture, blue, and takes from it, orange",
             )  # fmt: skip
         ui.figure(
-            latents.dimensions(parts.kl, seen.kl, seen.order[:rows], row), key="kl", share=0.5,
+            latents.dimensions(parts.kl, result.kl, result.order[:rows], row), key="kl", share=0.5,
             alt="KL in nats of each latent dimension, for digit A and on average over the examples",
-            data={"dimension": [i + 1 for i in seen.order], "A": parts.kl[seen.order],
-                  "mean": seen.kl[seen.order]},
+            data={"dimension": [i + 1 for i in result.order], "A": parts.kl[result.order],
+                  "mean": result.kl[result.order]},
         )  # fmt: skip
 m, log_var, variance = parts.mean[d].item(), parts.log_var[d].item(), parts.log_var.exp()[d].item()
 with stage.foot:
@@ -105,25 +105,26 @@ stage.equation(
 with stage.below:
     ui.notice(
         f"The equation is what the encoder's answer for A says in {names[row]}, in nats. "
-        f"{seen.active} of {k} dimensions are active: their mean moves with the digit. "
+        f"{result.active} of {k} dimensions are active: their mean moves with the digit. "
         + (
             "The others stay at the prior, and the decoder has learned to ignore them. "
-            if seen.active < k
+            if result.active < k
             else ""
         )
         + "No dimension was told what to mean; slant, width or loops appear because they pay."
     )
-    options = sorted({seen.active, max(1, k // 2), k, max(0, seen.active - 1 - k // 5)})
+    options = sorted({result.active, max(1, k // 2), k, max(0, result.active - 1 - k // 5)})
     ui.check(
         "How many dimensions have a mean that varies by more than 0.01 over the examples?",
         options if len(options) > 1 else [*options, k + 1],
-        seen.active,
-        f"The largest mean KL is {seen.kl.max().item():.2f} nats, the smallest {seen.kl.min().item():.4f}.",
+        result.active,
+        f"The largest mean KL is {result.kl.max().item():.2f} nats, the smallest "
+        f"{result.kl.min().item():.4f}.",
         wrong={
             n: f"Not {n}: "
             + (
                 "what tells nothing is left at the prior, whatever room there is."
-                if n > seen.active
+                if n > result.active
                 else "more dimensions than that pay for what they tell."
             )
             for n in [*options, k + 1]

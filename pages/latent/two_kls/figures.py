@@ -16,13 +16,13 @@ def columns(printed: bool) -> tuple[str, ...]:
     return (*COLUMNS, *PRINTED) if printed else COLUMNS
 
 
-def parts(told: Story, printed: bool) -> tuple[list[stacks.Part], list[stacks.Level]]:
+def parts(story: Story, printed: bool) -> tuple[list[stacks.Part], list[stacks.Level]]:
     """Every column's parts and the two levels, for every λ."""
-    n = {name: array(values) for name, values in told.numbers.items()}
+    n = {name: array(values) for name, values in story.numbers.items()}
     count = len(columns(printed))
 
     def at(**values: Any) -> np.ndarray:
-        out = np.full((len(told.q), count), np.nan)
+        out = np.full((len(story.q), count), np.nan)
         for name, value in values.items():
             place = PLACES[name.replace("_", " ")]
             if place < count:
@@ -41,7 +41,7 @@ def parts(told: Story, printed: bool) -> tuple[list[stacks.Part], list[stacks.Le
         ("I(x;z)", theme.GREEN, at(information=0), at(information=n["information"])),
         ("KL(q(z)‖p)", theme.YELLOW, at(information=n["information"]),
          at(information=n["information"] + n["aggregated"])),
-        ("without I", theme.INPUT, at(printed=0), at(printed=told.without_information)),
+        ("without I", theme.INPUT, at(printed=0), at(printed=story.without_information)),
     )  # fmt: skip
     return [stacks.Part(*one, legend=False) for one in named], [
         stacks.Level("E[−ELBO]", theme.VERMILLION, np.minimum(n["negative_elbo"], 1e6), "dot"),
@@ -49,18 +49,18 @@ def parts(told: Story, printed: bool) -> tuple[list[stacks.Part], list[stacks.Le
     ]
 
 
-def reach(told: Story) -> tuple[float, float]:
+def reach(story: Story) -> tuple[float, float]:
     """The axis of the stacks, with room for what is infinite."""
-    every = np.concatenate([array(told.numbers[name]) for name in ("negative_elbo", "rate", "entropy")])
+    every = np.concatenate([array(story.numbers[name]) for name in ("negative_elbo", "rate", "entropy")])
     finite = every[np.isfinite(every)]
     return 0.0, 1.12 * max(0.1, float(finite.max()))
 
 
-def joints(told: Story, labels: list[str], at: int) -> go.Figure:
+def joints(story: Story, labels: list[str], at: int) -> go.Figure:
     """Both joints over the pairs; trace 0 is the model's, trace 1 that of data and inference."""
-    fig = basic.bars(labels, told.q[at], baseline=told.p, xlabel="x, z",
+    fig = basic.bars(labels, story.q[at], baseline=story.p, xlabel="x, z",
                      ylabel="probability", names=("q_D(x) q(z|x)", "p(x, z)"))  # fmt: skip
-    top = max(float(told.q.max()), float(told.p.max()))
+    top = max(float(story.q.max()), float(story.p.max()))
     fig.update_xaxes(tickvals=list(range(len(labels)))[:: 1 + (len(labels) > 9)],
                      ticktext=labels[:: 1 + (len(labels) > 9)], tickangle=0)  # fmt: skip
     return fig.update_yaxes(range=[0, 1.1 * top], nticks=5)

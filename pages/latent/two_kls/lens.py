@@ -30,19 +30,19 @@ OPTIONS = ["less than 0.05", "0.05 to 0.5", "more than 0.5"]
 def rows(text: str, count: int, width: int) -> tuple[Tensor, str]:
     """Distributions (count, width) from rows apart by semicolons or lines, and a sentence on what does not
     fit; a row that is not there, or all 0, is uniform."""
-    out, said = torch.full((count, width), 1 / width, dtype=torch.float64), ""
+    out, texts = torch.full((count, width), 1 / width, dtype=torch.float64), ""
     lines, decided = cells.rows(text)
     for i, line in enumerate(lines[:count]):
         values, wrong = typed.named(" ".join(line), width, 0.0, 1e6)
-        said = said or wrong
+        texts = texts or wrong
         row = torch.tensor(values + [0.0] * (width - len(values)), dtype=torch.float64)
         if row.sum() > 0:
             out[i] = row / row.sum()
         else:
-            said = said or f"Row {i + 1} has no weight: it is taken as uniform."
+            texts = texts or f"Row {i + 1} has no weight: it is taken as uniform."
     if len(lines) != count:
-        said = said or f"There are {len(lines)} rows where {count} are needed: missing ones are uniform."
-    return out, f"{decided} {said}".strip()
+        texts = texts or f"There are {len(lines)} rows where {count} are needed: missing ones are uniform."
+    return out, f"{decided} {texts}".strip()
 
 
 def inferences(data: Tensor, prior: Tensor, likelihood: Tensor, asked: Tensor) -> list[Tables]:
@@ -67,8 +67,8 @@ class Story:
 
 def story(tables: Sequence[Tables]) -> Story:
     """The numbers of each."""
-    found = [table.two_kls() for table in tables]
-    numbers = {name: torch.stack([one[name] for one in found]) for name in found[0]}
+    results = [table.two_kls() for table in tables]
+    numbers = {name: torch.stack([one[name] for one in results]) for name in results[0]}
     q = torch.stack([(t.data[:, None] * t.inference).flatten() for t in tables])
     return Story(numbers, q, tables[0].joint.flatten())
 
@@ -93,9 +93,9 @@ def spelled(value: float) -> str:
     return r"\infty" if value == math.inf else f"{abs(value) if abs(value) < 5e-4 else value:.3f}"
 
 
-def captions(told: Story) -> list[str]:
+def captions(result: Story) -> list[str]:
     """A sentence for every λ."""
-    n = told.numbers
+    n = result.numbers
     return [
         "q(z|x) allows a pair that the model rules out: the bound is −∞."
         if negative == math.inf
@@ -111,12 +111,12 @@ def captions(told: Story) -> list[str]:
     ]
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """The identity with its numbers, LaTeX, for every λ."""
-    n = {name: values.tolist() for name, values in told.numbers.items()}
+    n = {name: values.tolist() for name, values in result.numbers.items()}
     return [
         rf"E[-\mathrm{{ELBO}}]=\mathrm{{KL}}(q_D\|p)+E\,\mathrm{{KL}}(q\|p(z|x))+H(q_D)"
         rf"={spelled(n['marginal'][i])}+{spelled(n['posterior'][i])}+{spelled(n['entropy'][i])}"
         rf"={spelled(n['negative_elbo'][i])}"
-        for i in range(len(told.q))
+        for i in range(len(result.q))
     ]

@@ -58,20 +58,20 @@ stage.scenes(
 def distribution(label: str, default: str, key: str) -> list[float]:
     """Typed weights as probabilities; what cannot be used is named."""
     try:
-        found, said = typed.distribution(ui.text(label, default, key=key, max_chars=60), lens.MOST)
+        results, text = typed.distribution(ui.text(label, default, key=key, max_chars=60), lens.MOST)
     except UserError as error:
         ui.stop(str(error))
-    if said:
-        ui.warning(said)
-    return found
+    if text:
+        ui.warning(text)
+    return results
 
 
 def table(label: str, default: str, key: str, count: int, width: int) -> Any:
     """Typed rows as distributions; what does not fit is named."""
-    found, said = lens.rows(ui.text(label, default, key=key, max_chars=120), count, width)
-    if said:
-        ui.warning(said)
-    return found
+    results, text = lens.rows(ui.text(label, default, key=key, max_chars=120), count, width)
+    if text:
+        ui.warning(text)
+    return results
 
 
 # --- Controls -----------------------------------------------------------------------------------
@@ -85,17 +85,17 @@ with stage.rail:
     own = table("q(z|x), a row for each x", "0.8 0.2; 0.1 0.9", "own", x, z) if inference == "own" else None
     printed = ui.toggle("Printed identities", False, key="printed")
 film = ui.film(len(lens.SHARES), key="lam", values=lens.SHARES, default=1.0, label="λ =", seconds=0.25)
-tables, told = lens.found(data, prior, decoder, own)
+tables, result = lens.found(data, prior, decoder, own)
 at = film.at
-numbers = {name: float(values[at]) for name, values in told.numbers.items()}
+numbers = {name: float(values[at]) for name, values in result.numbers.items()}
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
-        parts, levels = figures.parts(told, printed)
-        reach = figures.reach(told)
+        parts, levels = figures.parts(result, printed)
+        reach = figures.reach(result)
         ui.figure(
             stacks.stacks(figures.columns(printed), parts, levels, at=at, reach=reach, label_size=14),
             key="bars",
@@ -108,16 +108,16 @@ with stage.picture:
     with right:
         labels = lens.names(tables[0].data, tables[0].prior)
         ui.figure(
-            figures.joints(told, labels, at),
+            figures.joints(result, labels, at),
             key="joints",
             share=1.0,
             film=film,
-            frames={"data.1.y": told.q},
+            frames={"data.1.y": result.q},
             alt="The joint of data and inference beside the model's",
-            data={"x,z": labels, "q": told.q[at], "p": told.p},
+            data={"x,z": labels, "q": result.q[at], "p": result.p},
         )
 with stage.foot:
-    film.bar(captions=lens.captions(told), equations=lens.equations(told))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
 
 # --- Words --------------------------------------------------------------------------------------
 
@@ -127,7 +127,7 @@ with stage.below:
         "λ takes q(z|x) from the prior, collapsed, to what is asked for. The bound asks for a good model of "
         "the data and a good inference, and never for information in z: a decoder that does without z has "
         "the same bound as one that needs it. "
-        f"Left without I, the bar would end at {float(told.without_information[at]):.3f}; no bound on "
+        f"Left without I, the bar would end at {float(result.without_information[at]):.3f}; no bound on "
         f"these data is below H(q_D) = {numbers['entropy']:.3f}."
     )
     ui.check(
@@ -149,9 +149,9 @@ with stage.below:
         from modules.latent.information import Tables
 
         table = lambda rows: torch.tensor(rows, dtype=torch.float64)
-        found = Tables(table({now.data.tolist()}), table({now.prior.tolist()}),
+        values = Tables(table({now.data.tolist()}), table({now.prior.tolist()}),
                        table({now.likelihood.tolist()}), table({now.inference.tolist()})).two_kls()
-        result = [float(found[name]) for name in {list(numbers)}]
+        result = [float(values[name]) for name in {list(numbers)}]
         """,
         shows=list(numbers.values()),
     )

@@ -78,15 +78,15 @@ def changes(model: LadderVAE, reader: Any, x: Tensor, seed: int) -> list[Change]
     fresh = torch.randn(own.shape, generator=torch.Generator().manual_seed(seed)).to(own)
     lower = model.latent_dims[0]
     before = latent.decoded(model, model.from_noise(own))
-    found = []
+    results = []
     for level in range(2):
         redrawn = torch.cat([(fresh if level == part else own)[:, cut] for part, cut in
                              enumerate((slice(0, lower), slice(lower, None)))], 1)  # fmt: skip
         after = latent.decoded(model, model.from_noise(redrawn))
         classes = [reader.predict(p[:, None]).argmax(1) for p in (before, after)]
         kept = (classes[0] == classes[1]).float().mean().item()
-        found.append(Change((after - before).abs().mean().item(), kept))
-    return found
+        results.append(Change((after - before).abs().mean().item(), kept))
+    return results
 
 
 @torch.no_grad()

@@ -12,14 +12,14 @@ from pages.latent.which_kl.lens import Story
 SEEKS, COVERS = "argmin KL(q‖p)", "argmin KL(p‖q)"
 
 
-def densities(told: Story, at: int) -> go.Figure:
+def densities(story: Story, at: int) -> go.Figure:
     """Traces: 0 the target, 1 the Gaussian that seeks, 2 the one that covers."""
-    z = array(told.z)
+    z = array(story.z)
     fig = go.Figure()
     for name, y, color in (
-        ("target p", told.target, theme.INPUT),
-        (SEEKS, told.density(told.seeking), theme.OUTPUT),
-        (COVERS, told.density(told.covering), theme.GREEN),
+        ("target p", story.target, theme.INPUT),
+        (SEEKS, story.density(story.seeking), theme.OUTPUT),
+        (COVERS, story.density(story.covering), theme.GREEN),
     ):
         target = name == "target p"
         fig.add_trace(
@@ -34,17 +34,17 @@ def densities(told: Story, at: int) -> go.Figure:
                 hovertemplate="%{x:.2f}: %{y:.3f}<extra>" + name + "</extra>",
             )
         )
-    top = max(float(told.target[at].max()), float(told.density(told.seeking).max()))
+    top = max(float(story.target[at].max()), float(story.density(story.seeking).max()))
     fig.update_xaxes(title="z", range=[float(z[0]), float(z[-1])], ticklabelposition="outside right")
     fig.update_yaxes(title="density", range=[0, 1.08 * top], nticks=5)
     return fig
 
 
-def costs(told: Story, places: Sequence[float], at: int, xlabel: str) -> go.Figure:
+def costs(story: Story, places: Sequence[float], at: int, xlabel: str) -> go.Figure:
     """What each Gaussian pays in KL(q‖p) along the film; shape 0 is the line at the present frame."""
     lines = {
-        SEEKS: [f.reverse for f in told.seeking],
-        COVERS: [f.reverse for f in told.covering],
+        SEEKS: [f.reverse for f in story.seeking],
+        COVERS: [f.reverse for f in story.covering],
     }
     fig = curves(
         lines,

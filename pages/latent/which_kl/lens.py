@@ -104,26 +104,26 @@ def components_of(values: Sequence[float]) -> tuple[list[tuple[float, float, flo
     """Typed numbers as triples weight, mean, σ, and a sentence on what cannot be used."""
     triples = [(w, m, s) for w, m, s in zip(values[::3], values[1::3], values[2::3], strict=False)]
     good = [(w, m, s) for w, m, s in triples if w > 0 and s >= 0.2]
-    said = ""
+    text = ""
     if len(good) < len(triples):
-        said = "A component needs a weight above 0 and a σ of 0.2 or more: the others are left out."
+        text = "A component needs a weight above 0 and a σ of 0.2 or more: the others are left out."
     elif len(values) % 3:
-        said = "Each component takes three numbers, weight, mean and σ: what is over is left out."
-    return good, said
+        text = "Each component takes three numbers, weight, mean and σ: what is over is left out."
+    return good, text
 
 
-def captions(told: Story) -> list[str]:
+def captions(result: Story) -> list[str]:
     """A sentence for every frame."""
     return [
         f"Seeks: {s.name}, KL(q‖p) {s.reverse:.3f}, KL(p‖q) {s.forward:.3f}. "
         f"Covers: {c.name}, KL(p‖q) {c.forward:.3f}, KL(q‖p) {c.reverse:.3f}."
-        for s, c in zip(told.seeking, told.covering, strict=True)
+        for s, c in zip(result.seeking, result.covering, strict=True)
     ]
 
 
-def equations(told: Story) -> list[str]:
+def equations(result: Story) -> list[str]:
     """The two minima, LaTeX, for every frame."""
     return [
         rf"\min_q\mathrm{{KL}}(q\,\|\,p)={s.reverse:.3f}\qquad\min_q\mathrm{{KL}}(p\,\|\,q)={c.forward:.3f}"
-        for s, c in zip(told.seeking, told.covering, strict=True)
+        for s, c in zip(result.seeking, result.covering, strict=True)
     ]

@@ -55,14 +55,14 @@ with stage.rail:
             ui.warning(complaint or more)
         if not components:
             ui.stop("Give at least one component, such as 0.5 -3 1.")
-        told, places = started(components), lens.STARTS
+        result, places = started(components), lens.STARTS
         film = ui.film(len(places), key="m", values=places, default=-3.0, label="Start", seconds=0.4)
     else:
         side = ui.choice("q starts", list(lens.SIDES), key="start")
         weight = ui.slider("Weight of the left mode", 0.1, 0.9, 0.5, key="w", step=0.1)
         width = ui.slider("σ of the right mode", 0.4, 2.0, 1.0, key="width", step=0.2)
         components = []
-        told, places = separated(weight, width, side), lens.SEPARATIONS
+        result, places = separated(weight, width, side), lens.SEPARATIONS
         ui.prefetch(started, (lens.components_of(typed.named(OWN, 15, -7, 7)[0])[0],))
         ui.prefetch(
             separated,
@@ -73,27 +73,32 @@ with stage.rail:
         film = ui.film(len(places), key="d", values=places, default=3.0, label="Modes at ±", seconds=0.3)
         at = film.value
         components = [(weight, -at, 1.0), (1 - weight, at, width)]
-seek, cover = told.seeking[film.at], told.covering[film.at]
+seek, cover = result.seeking[film.at], result.covering[film.at]
 
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
     left, right = ui.columns([3, 2])
     with left:
-        q, wide = told.density(told.seeking), told.density(told.covering)
+        q, wide = result.density(result.seeking), result.density(result.covering)
         ui.figure(
-            figures.densities(told, film.at),
+            figures.densities(result, film.at),
             key="densities",
             share=1.0,
             film=film,
-            frames={"data.0.y": told.target, "data.1.y": q, "data.2.y": wide},
+            frames={"data.0.y": result.target, "data.1.y": q, "data.2.y": wide},
             alt="The target and the Gaussians nearest to it in the two directions of the KL",
-            data={"z": told.z, "target": told.target[film.at], "seeks": q[film.at], "covers": wide[film.at]},
+            data={
+                "z": result.z,
+                "target": result.target[film.at],
+                "seeks": q[film.at],
+                "covers": wide[film.at],
+            },
         )
     with right:
         xlabel = "start of q" if target == "own" else "modes at ±"
         ui.figure(
-            figures.costs(told, places, film.at, xlabel),
+            figures.costs(result, places, film.at, xlabel),
             key="costs",
             share=1.0,
             film=film,
@@ -101,16 +106,16 @@ with stage.picture:
             alt="KL(q‖p) of the Gaussian that seeks and of the one that covers",
             data={
                 "place": places,
-                "seeks": [f.reverse for f in told.seeking],
-                "covers": [f.reverse for f in told.covering],
+                "seeks": [f.reverse for f in result.seeking],
+                "covers": [f.reverse for f in result.covering],
             },
         )
 with stage.foot:
-    film.bar(captions=lens.captions(told), equations=lens.equations(told))
+    film.bar(captions=lens.captions(result), equations=lens.equations(result))
 
 # --- Words --------------------------------------------------------------------------------------
 
-held = told.held(film.at)
+held = result.held(film.at)
 with stage.below:
     ui.notice(
         "KL(q‖p) asks q to stay away from where p is small: with modes far apart one of them is let go, for "

@@ -85,29 +85,31 @@ class Seen:
 
 def seen(model: GPT, model_card: Card, text: str, units: str, causal: bool, off: Pairs) -> Seen:
     """One pass over the text."""
-    said, coder = read(model, model_card, text, units), texts.tokenizer(model_card)
-    maps = attention.record(model, said.tokens, causal, from_zero(off))
-    whole = attention.record(model, said.tokens, causal).logits if off else maps.logits
+    sentence, coder = read(model, model_card, text, units), texts.tokenizer(model_card)
+    maps = attention.record(model, sentence.tokens, causal, from_zero(off))
+    whole = attention.record(model, sentence.tokens, causal).logits if off else maps.logits
     after = attention.next_bars(maps, whole, BARS)
-    weights = attention.merged(maps.weights, said.groups) if units == WORDS else maps.weights
-    return Seen(maps, weights, after, [texts.names(coder, after.ids[end]) for end in said.ends])
+    weights = attention.merged(maps.weights, sentence.groups) if units == WORDS else maps.weights
+    return Seen(maps, weights, after, [texts.names(coder, after.ids[end]) for end in sentence.ends])
 
 
 def spoken(
-    found: Seen, said: Read, layer: int, head: int, kept: tuple[int, int] | None, units: str
+    result: Seen, text: Read, layer: int, head: int, kept: tuple[int, int] | None, units: str
 ) -> attention.Spoken:
     """The softmax of every row of a head."""
     if units == WORDS:
-        return attention.word_equations(found.maps, layer, head, said.groups, said.names, kept)
-    return attention.equations(found.maps, layer, head, said.names, kept)
+        return attention.word_equations(result.maps, layer, head, text.groups, text.names, kept)
+    return attention.equations(result.maps, layer, head, text.names, kept)
 
 
 def deep(
     model: GPT, model_card: Card, text: str, units: str, asks: int, causal: bool, off: Pairs
 ) -> attention.Depths:
     """One token through the layers."""
-    said, named = read(model, model_card, text, units), partial(texts.names, texts.tokenizer(model_card))
-    return attention.depths(model, said.tokens, said.ends[asks - 1], named, BARS, causal, from_zero(off))
+    sentence, named = read(model, model_card, text, units), partial(texts.names, texts.tokenizer(model_card))
+    return attention.depths(
+        model, sentence.tokens, sentence.ends[asks - 1], named, BARS, causal, from_zero(off)
+    )
 
 
 def named(depths: attention.Depths, model_card: Card) -> list[list[str]]:
@@ -164,18 +166,18 @@ def taken(
     off: Pairs,
 ) -> Taken:
     """Values weighted by attention, and what attention and MLP of each block add to the stream."""
-    said = read(model, model_card, text, units)
-    maps = attention.record(model, said.tokens, causal, from_zero(off))
+    sentence = read(model, model_card, text, units)
+    maps = attention.record(model, sentence.tokens, causal, from_zero(off))
     L = len(maps.weights)
     l, h = (int(number) - 1 for number in values_of.split("."))
     weights, values = maps.weights[l, h], maps.values[l, h]
     most = weights.topk(min(ROWS, len(weights)))  # (T, K)
     terms = most.values[..., None] * values[most.indices]
     labels = [
-        [f"{weight:.2f} × {said.pieces[j]} ({j + 1})" for weight, j in zip(row, places, strict=True)]
+        [f"{weight:.2f} × {sentence.pieces[j]} ({j + 1})" for weight, j in zip(row, places, strict=True)]
         for row, places in zip(most.values.tolist(), most.indices.tolist(), strict=True)
     ]
-    sums, adds = weights @ values, attention.additions(model, said.tokens, causal, from_zero(off))
+    sums, adds = weights @ values, attention.additions(model, sentence.tokens, causal, from_zero(off))
     blocks = torch.stack([adds.attention, adds.mlp], 1).flatten(0, 1)  # (2L, T, C)
     norms = torch.cat([adds.before[:1], blocks]).norm(dim=-1).T
     parts = ["embedding", *(f"{part} {k + 1}" for k in range(L) for part in ("attention", "MLP"))]
@@ -184,9 +186,9 @@ def taken(
         texts.names(coder, attention.favourites(model, x[l])[0]) for x in (adds.between, adds.after)
     )
     captions, latex = [], []
-    for i, (name, j) in enumerate(zip(said.pieces, most.indices[:, 0].tolist(), strict=True)):
+    for i, (name, j) in enumerate(zip(sentence.pieces, most.indices[:, 0].tolist(), strict=True)):
         captions.append(
-            f"{name} ({i + 1}) takes most of the value of {said.pieces[j]} ({j + 1}). The likeliest next "
+            f"{name} ({i + 1}) takes most of the value of {sentence.pieces[j]} ({j + 1}). The likeliest next "
             f"token is {between[i]} after attention {l + 1}, {after[i]} after MLP {l + 1}."
         )
         latex.append(
@@ -199,10 +201,10 @@ def taken(
 # --- What the machine says ------------------------------------------------------------------------
 
 
-def numbers(found: Seen, said: Read, layer: int) -> list[dict[str, str]]:
+def numbers(result: Seen, text: Read, layer: int) -> list[dict[str, str]]:
     """At each row: which token, of which block the head is, how likely the likeliest next token is."""
-    rows, blocks = len(said.ends), len(found.weights)
-    tops = found.after.now[said.ends].max(1).values.tolist()
+    rows, blocks = len(text.ends), len(result.weights)
+    tops = result.after.now[text.ends].max(1).values.tolist()
     return [
         {
             "tokens": f"{row + 1} of {rows}",
@@ -213,16 +215,16 @@ def numbers(found: Seen, said: Read, layer: int) -> list[dict[str, str]]:
     ]
 
 
-def numbers_of_blocks(found: attention.Depths) -> list[dict[str, str]]:
+def numbers_of_blocks(depths: attention.Depths) -> list[dict[str, str]]:
     """Of one token, after each block."""
-    tops = found.p.max(1).values.tolist()
+    tops = depths.p.max(1).values.tolist()
     return [
         {"attention": f"{block + 1} of {len(tops)}", "logits": f"p = {top:.2f}"}
         for block, top in enumerate(tops)
     ]
 
 
-def numbers_of_parts(found: Taken) -> list[dict[str, str]]:
+def numbers_of_parts(result: Taken) -> list[dict[str, str]]:
     """At each token: the length of what embedding, attention and MLP add."""
-    places = {"embedding": 0, "attention": 2 * found.layer + 1, "mlp": 2 * found.layer + 2}
-    return [{part: f"+{float(row[at]):.1f}" for part, at in places.items()} for row in found.norms]
+    places = {"embedding": 0, "attention": 2 * result.layer + 1, "mlp": 2 * result.layer + 2}
+    return [{part: f"+{float(row[at]):.1f}" for part, at in places.items()} for row in result.norms]

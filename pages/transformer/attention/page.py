@@ -20,21 +20,21 @@ from pages.transformer.attention.room import (
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    said = ui.compute(lens.read, now)
-    if said.strange:
-        ui.warning(said.strange)
-    if said.cut:
+    text = ui.compute(lens.read, now)
+    if text.strange:
+        ui.warning(text.strange)
+    if text.cut:
         ui.caption(
-            f"Only the first {len(said.tokens)} tokens of your text are shown: the model sees no more."
+            f"Only the first {len(text.tokens)} tokens of your text are shown: the model sees no more."
         )
-found = ui.compute(lens.seen, now)
-names, T = said.names, len(said.names)
-L, H = found.weights.shape[:2]
+result = ui.compute(lens.seen, now)
+names, T = text.names, len(text.names)
+L, H = result.weights.shape[:2]
 layer, head = (max(i - 1, 0) for i in ui.cell(now.head, L + 1, H + 1) or (0, 0))  # from 1 in links
 if now.view == VALUES:
     layer, head = (int(number) - 1 for number in now.values_of.split("."))
 kept = ui.cell(now.token, T, T)
-spoken = lens.spoken(found, said, layer, head, kept, now.units)
+spoken = lens.spoken(result, text, layer, head, kept, now.units)
 
 # --- Pictures -----------------------------------------------------------------------------------
 
@@ -43,26 +43,26 @@ if now.view == LAYERS:
 else:
     film = ui.film_of(now, T)
     query = film.at
-row = found.weights[layer, head, query]
+row = result.weights[layer, head, query]
 if now.view in (HEADS, ARCS):
     with stage.picture:
         ui.cells(
-            found.weights, rows=names, columns=names, key=TOKEN, maps=HEAD, film=film, root=True,
+            result.weights, rows=names, columns=names, key=TOKEN, maps=HEAD, film=film, root=True,
             off=lens.from_zero(now.off), arcs=now.view == ARCS,
             titles={"rows": "query", "columns": "key", "down": "layer", "across": "head"},
-            beside=ui.Beside("next token", found.labels, found.after.now[said.ends],
-                             found.after.all_heads[said.ends] if now.off else None),
+            beside=ui.Beside("next token", result.labels, result.after.now[text.ends],
+                             result.after.all_heads[text.ends] if now.off else None),
             alt=f"Attention weights of {L} layers and {H} heads over {T} tokens, one head large, and the "
             "likeliest next tokens after the row",
         )  # fmt: skip
     with stage.foot:
-        ui.machine(now.model, film=film, lit=["attention"] * T, says=lens.numbers(found, said, layer))
+        ui.machine(now.model, film=film, lit=["attention"] * T, says=lens.numbers(result, text, layer))
         film.bar(captions=spoken.captions, equations=spoken.latex)
 elif now.view == LAYERS:
     deep = ui.compute(lens.deep, now)
     with stage.picture:
         ui.cells(
-            found.weights[:, :, query].flatten(0, 1), columns=names, key="layers", film=film, band=H,
+            result.weights[:, :, query].flatten(0, 1), columns=names, key="layers", film=film, band=H,
             rows=[f"{l + 1}.{h + 1}" for l in range(L) for h in range(H)], marks=[query] * L, root=True,
             on_press=lambda row, column: ui.moved(now, asks=column + 1, layer=row // H),
             titles={"rows": "layer.head", "columns": f"key, for the query of {names[query]} ({query + 1})"},
@@ -100,7 +100,7 @@ elif now.view == LEAK:
             titles={"rows": "prediction after", "columns": "token replaced"},
             alt="How much each prediction moves when one token is replaced; above the line is a leak",
         )  # fmt: skip
-    loss = f"loss {attention.nll(found.maps, said.tokens):.3f}"
+    loss = f"loss {attention.nll(result.maps, text.tokens):.3f}"
     with stage.foot:
         ui.machine(now.model, lit=["attention"], says=[{"tokens": str(T), "logits": loss}])
         ui.caption(
@@ -116,13 +116,13 @@ else:
             share=1.0,
             alt="Total variation of the next-token distribution for each head switched off alone",
         )
-    mass = float(attention.distance(found.after.last_now, found.after.last_all))
+    mass = float(attention.distance(result.after.last_now, result.after.last_all))
     says = {"attention": f"{len(now.off)} off", "logits": f"TV = {mass:.3f}"}
     with stage.foot:
         ui.machine(now.model, lit=["attention"], says=[says])
     stage.equation(
         r"\mathrm{TV} = \tfrac{1}{2} \sum_v |p(v) - p_{\text{off}}(v)|",
-        f"In each cell: the mass of the next token after {said.pieces[-1]} that moves when one head alone is "
+        f"In each cell: the mass of the next token after {text.pieces[-1]} that moves when one head alone is "
         "off.",
     )
 
@@ -131,7 +131,7 @@ else:
 with stage.below:
     if now.view in (HEADS, ARCS) and now.units == PIECES:
         key = spoken.keys[query]
-        story = attention.dot(found.maps, layer, head, query)
+        story = attention.dot(result.maps, layer, head, query)
         ui.figure(
             figures.elementwise(story.query, story.keys[key], (names[query], names[key])),
             key="products",
@@ -166,7 +166,7 @@ with stage.below:
             list(options.values()), options[ranking[0]], f"Its weight is {float(row[ranking[0]]):.3f}.",
             wrong=reasons.unheard(row, options), veils=("picture", "equation"),
         )  # fmt: skip
-    words = f"attention.merged(maps.weights, {said.groups})" if now.units == WORDS else "maps.weights"
+    words = f"attention.merged(maps.weights, {text.groups})" if now.units == WORDS else "maps.weights"
     ui.program(
         f"""
         import torch
@@ -175,7 +175,7 @@ with stage.below:
 
         place = experiments.find({now.model.partition("/")[0]!r}).weights
         model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
-        tokens = torch.tensor(coder.encode({said.readable!r}))[: model.context]
+        tokens = torch.tensor(coder.encode({text.readable!r}))[: model.context]
         maps = attention.record(model, tokens, causal={now.causal}, off={lens.from_zero(now.off)})
         weights = {words}
         result = weights[{layer}, {head}, {query}]  # layer, head and token count from 0

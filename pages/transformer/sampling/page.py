@@ -41,8 +41,8 @@ if now.view == STEP:
             alt="Probabilities of the likeliest next tokens before and after temperature, top-k and top-p",
         )  # fmt: skip
     with stage.foot:
-        told = lens.numbers(trace, len(prompt))
-        ui.machine(now.model, film=film, lit=["logits"] * len(trace), says=told)
+        numbers = lens.numbers(trace, len(prompt))
+        ui.machine(now.model, film=film, lit=["logits"] * len(trace), says=numbers)
         film.bar(captions=reel.captions, equations=reel.equations)
 elif now.view == DRAWS:
     draws = sampling.draw(at["after"], 1000, now.seed)
