@@ -178,7 +178,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "ScoreModel": {
         "event_shape": (5,), "width": 12, "blocks": 2, "embedding": 6, "objective": "sliced", "levels": 4,
-        "first": 8.0, "last": 0.2,
+        "sigma_max": 8.0, "sigma_min": 0.2,
     },
     "NoisyClassifier": {
         "image_shape": (1, 8, 8), "num_classes": 4, "widths": (4, 8), "embedding": 6, "noise_steps": 500,
