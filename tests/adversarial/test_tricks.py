@@ -166,7 +166,7 @@ def test_each_survives_a_life(kind: type[GAN], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "said"),
+    ("kind", "settings", "text"),
     [
         (TrickGAN, {"smoothing": 0.0}, "smoothing is 0"),
         (TrickGAN, {"smoothing": 0.9, "loss": "hinge"}, "loss with labels"),

@@ -51,7 +51,9 @@ def test_no_stationary_distribution_of_a_walk() -> None:
         lens.chain(1.0, 0.6, 5, stationary=True)
 
 
-@pytest.mark.parametrize(("text", "said"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")])
+@pytest.mark.parametrize(
+    ("text", "texts"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")]
+)
 def test_a_path_that_is_none_is_refused(text: str, texts: str) -> None:
     with pytest.raises(ValueError, match=texts):
         lens.typed_path(text)

@@ -213,7 +213,7 @@ def test_bad_tables_get_a_sentence(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers", "said"),
+    ("text", "numbers", "texts"),
     [
         ("1,5 2,5", ["1.5", "2.5"], True), ("1,5;2,5;3", ["1.5", "2.5", "3"], True), ("0,5\n0,25", ["0.5", "0.25"], True),
         ("1,2,3", ["1", "2", "3"], False), ("1, 2, 3", ["1", "2", "3"], False), ("1 2 3", ["1", "2", "3"], False),
@@ -228,7 +228,7 @@ def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: li
 
 
 @pytest.mark.parametrize(
-    ("text", "points", "said"),
+    ("text", "points", "texts"),
     [
         ("1,5;2,5", [["1.5", "2.5"]], True), ("1,5;2\n3;4,5", [["1.5", "2"], ["3", "4.5"]], True),
         ("1,5 2,5", [["1.5", "2.5"]], True), ("1,5\t2,5\n0.3, -1.2", [["1.5", "2.5"], ["0.3", "-1.2"]], True),

@@ -181,7 +181,7 @@ def test_zero_terminal_snr() -> None:
         samplers.last(samplers.ddim(lambda x, t: x, after, x, [1000, 0]))
 
 
-@pytest.mark.parametrize("made", [linear(), cosine(), linear(10)], ids=["linear", "cosine", "ten"])
+@pytest.mark.parametrize("schedule", [linear(), cosine(), linear(10)], ids=["linear", "cosine", "ten"])
 def test_times_even_in_log_snr(schedule: Schedule) -> None:
     steps = min(20, schedule.T)
     times = schedule.times(steps, spacing="snr")

@@ -88,7 +88,7 @@ def test_the_noisy_way_back_has_the_datas_law(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("truth", "x", "found", "wanted"),
+    ("truth", "x", "result", "wanted"),
     [(NORMAL, 0.3, -1.1965973, -1.2057914), (TWO, 0.7, -4.2988547, -4.2989249)],
 )
 def test_prior_mismatch_apart_from_the_solvers_error(

@@ -90,7 +90,7 @@ def test_numbers_of_the_scenes() -> None:
 
 
 @pytest.mark.parametrize(
-    ("J", "said"),
+    ("J", "text"),
     [("0.3 x; 1 2", "'x' is no number"), ("1 0.5 1; 1 1 0.2", "square"), ("", "square"), ("9", "'9'")],
 )
 def test_a_bad_matrix_is_named(J: str, text: str) -> None:

@@ -18,7 +18,7 @@ from pages.flow.typicality import lens
 
 
 @pytest.fixture(scope="module")
-def found() -> lens.Judged:
+def result() -> lens.Judged:
     return lens.judged(weights.load("glow-digits"), digits()[0])
 
 

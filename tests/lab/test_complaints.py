@@ -40,7 +40,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.usefixtures("here")
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "text"),
     [
         ("fit gmm --data.path six.csv", "at least 7 are needed"),
         ("fit gmm --data.path constant.csv", "'b' never changes"),

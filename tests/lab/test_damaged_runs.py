@@ -158,14 +158,14 @@ def impatient() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("impatient", "little_memory")
-@pytest.mark.parametrize("made", MADE)
+@pytest.mark.parametrize("kind", MADE)
 @pytest.mark.parametrize(
     "name", ["status.json", "metrics.csv", "card.json", "model.safetensors", "log.txt", "queued"]
 )
-def test_a_file_that_is_none(name: str, text: str, good: runs.Run, tmp_path: Path, capsys: Any) -> None:
+def test_a_file_that_is_none(name: str, kind: str, good: runs.Run, tmp_path: Path, capsys: Any) -> None:
     bad = put(tmp_path, "20260102-000000", {"owner": ""}, CARD)
     (bad.folder / name).unlink(missing_ok=True)
-    MADE[text](bad.folder / name)
+    MADE[kind](bad.folder / name)
     assert runs.list_runs() == [bad, good] and good.state == "finished"
     assert bad.state in ("finished", "damaged", "failed", "stopped")
     assert all("epoch" in row for row in bad.metrics) and runs.queue() == []

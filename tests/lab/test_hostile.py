@@ -164,7 +164,7 @@ def test_nothing_of_the_numbers_is_read_before_the_header_fits(saved: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "texts"),
     [
         ("[" * 100_000, "not a card"),
         ('{"a":' * 50_000 + "1" + "}" * 50_000, "not a card"),
@@ -186,7 +186,7 @@ BOMB = "a0: &a0 [x,x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1},*a{i - 1}]\n" for i 
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "texts"),
     [
         (BOMB, "alias"),
         ("[" * 50_000, "nested"),
@@ -220,7 +220,7 @@ def test_the_bound_counts_what_is_taken() -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "said"),
+    ("options", "text"),
     [
         ("--seed 99999999999999999999", "--seed is"),
         ("--seed -1", "--seed is -1"),
@@ -282,7 +282,7 @@ def test_a_constructor_names_the_argument_that_is_out_of_range(module: str) -> N
 
 
 @pytest.mark.parametrize(
-    ("experiment", "option", "said"),
+    ("experiment", "option", "text"),
     [
         ("gpt-pydocs", "--model.init_args.heads=0", "heads is 0"),
         ("gpt-pydocs", "--model.init_args.dropout=.nan", "dropout is nan"),

@@ -113,7 +113,7 @@ commands.app([])
 """
 
 
-@pytest.mark.parametrize(("own", "told"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
+@pytest.mark.parametrize(("own", "text"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
 def test_threads_that_wait_sleep(own: str | None, text: str) -> None:
     """Said before torch is loaded, or it is not heard; a word of the reader's own stays."""
     env = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}

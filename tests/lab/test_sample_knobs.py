@@ -28,7 +28,7 @@ def test_knobs_reach_the_model(name: str, knobs: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("args", "said"),
+    ("args", "text"),
     [
         ("ddpm-digits --steps 1001", "steps is 1001: it must be from 1 to 1000."),
         ("ddpm-digits --steps 0", "steps is 0"),

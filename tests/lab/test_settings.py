@@ -23,7 +23,7 @@ def untrained(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "said"),
+    ("option", "text"),
     [
         (f"{OPTIMIZER}.lr=-1", "learning rate"),
         (f"{OPTIMIZER}.lr=.nan", "learning rate"),

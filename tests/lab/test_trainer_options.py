@@ -85,7 +85,7 @@ def test_every_option_has_a_row() -> None:
     assert list(OPTIONS) == list(inspect.signature(L.Trainer.__init__).parameters)[1:]
 
 
-@pytest.mark.parametrize(("name", "value", "said"), REFUSED, ids=[f"{n}={v}" for n, v, _ in REFUSED])
+@pytest.mark.parametrize(("name", "value", "text"), REFUSED, ids=[f"{n}={v}" for n, v, _ in REFUSED])
 def test_an_option_that_can_do_nothing_is_refused(
     name: str, value: str, text: str, own_runs: Path, capsys
 ) -> None:
@@ -109,7 +109,7 @@ def test_an_option_does_what_it_says(name: str, value: str, seen: Seen, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("line", "said"),
+    ("line", "text"),
     [
         ("fit made-digits --weights_only=false", "is never run"),
         ("test made-digits --ckpt_path=a/checkpoints/last.ckpt --weights_only=false", "is never run"),

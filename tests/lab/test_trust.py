@@ -166,7 +166,7 @@ def test_a_file_that_the_command_trusts_may_be_named(place: Path, own_runs: Path
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "said"),
+    ("file", "text", "texts"),
     [
         ("none.py", None, "no Python file"),
         ("net.txt", "", "no Python file"),

@@ -15,7 +15,7 @@ NAMES = {0.25: "betaquarter-digits", 1.0: "vae-bits-digits", 4.0: "beta4-digits"
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[float, lens.Bought]:
+def result() -> dict[float, lens.Bought]:
     x, _ = stock.bits()
     return {beta: lens.bought(weights.load(name), x) for beta, name in NAMES.items()}
 

@@ -13,7 +13,7 @@ SHIPPED = ("gru-chains", "gru-freebits-chains", "order1-chains", "factorised-cha
 
 
 @pytest.fixture(scope="module")
-def found() -> dict[str, lens.Use]:
+def result() -> dict[str, lens.Use]:
     data = (*lens.chains("test"), *lens.chains("train"))
     return {name: lens.use(weights.load(name), *data) for name in SHIPPED}
 
@@ -126,7 +126,7 @@ def test_the_swap_in_numbers(result: dict[str, lens.Use]) -> None:
     assert row["KL"] == pytest.approx(one.paid, abs=1e-3) and row["class from z"] == f"{one.from_draw:.0%}"
 
 
-@pytest.mark.parametrize(("text", "said"), [("0101x", "“x” is no bit"), ("0101", "That is 4 bits")])
+@pytest.mark.parametrize(("text", "texts"), [("0101x", "“x” is no bit"), ("0101", "That is 4 bits")])
 def test_a_bad_string_is_named(text: str, texts: str) -> None:
     page = open_warned("latent/collapse", view=SWAP, string=text)
     assert texts in page.warning[0].value

@@ -24,7 +24,7 @@ def models() -> dict[str, VAE]:
 
 
 @pytest.fixture(scope="module")
-def found(models: dict[str, VAE]) -> dict[str, lens.Scores]:
+def result(models: dict[str, VAE]) -> dict[str, lens.Scores]:
     return {name: lens.scores(model, "draws") for name, model in models.items()}
 
 

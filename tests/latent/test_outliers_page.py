@@ -19,7 +19,7 @@ def model():
 
 
 @pytest.fixture(scope="module")
-def found(model) -> lens.Judged:
+def result(model) -> lens.Judged:
     return lens.judged(model, stock.bits("val")[0], stock.bits("test")[0], 50)
 
 

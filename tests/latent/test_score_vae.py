@@ -109,7 +109,7 @@ def test_a_running_mean_is_of_the_steps_before() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "settings"),
+    ("text", "settings"),
     [
         ("choose one of score", {"estimator": "reinforce"}),
         ("at least 2 samples", {"estimator": "leave_one_out", "samples": 1}),

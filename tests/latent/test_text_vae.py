@@ -162,7 +162,7 @@ def test_one_batch_is_overfitted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "text"),
     [({"vocab_size": 1}, "vocab_size is 1"), ({"event_shape": (2, 3)}, "give the tokens of a line"),
      ({"width": 0}, "width is 0"), ({"event_shape": (0,)}, "event_shape is"),
      ({"free_bits": math.nan}, "free_bits is nan")],

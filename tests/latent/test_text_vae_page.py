@@ -28,7 +28,7 @@ def ends() -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @pytest.fixture(scope="module")
-def found(shipped: dict[str, TextVAE]) -> dict[str, lens.Used]:
+def result(shipped: dict[str, TextVAE]) -> dict[str, lens.Used]:
     x = lens.held_out()
     return {name: lens.used(model, x) for name, model in shipped.items()}
 

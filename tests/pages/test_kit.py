@@ -597,7 +597,7 @@ def test_a_film_of_a_knob_stands_in_the_link_by_its_value() -> None:
     assert "runs from -1 to 1" in said(run_page(knob, k="3"))[0]
 
 
-@pytest.mark.parametrize(("told", "at"), [(2, 2), (99, 4), (-1, 0)])
+@pytest.mark.parametrize(("results", "at"), [(2, 2), (99, 4), (-1, 0)])
 def test_where_a_film_rests_is_one_of_its_frames(
     results: int, at: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

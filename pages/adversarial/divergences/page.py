@@ -56,8 +56,8 @@ with stage.below:
         from modules.adversarial import divergences
 
         a = torch.tensor({film.value!r}, dtype=torch.float64)
-        found = divergences.{"box_divergences(a)" if now.kind == BOXES else called}
-        result = [float(v) for v in found.values()]
+        values = divergences.{"box_divergences(a)" if now.kind == BOXES else called}
+        result = [float(v) for v in values.values()]
         """,
         shows=[float(story.values[name][film.at]) for name in lens.NAMES],
     )
