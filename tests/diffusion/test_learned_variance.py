@@ -40,7 +40,7 @@ def test_one_variance_for_all_numbers_is_the_known_term() -> None:
 def test_a_bound_by_number_is_the_bound(kind: bound.Variance, levels: int | None) -> None:
     x = 2 * torch.randint(17, (5, 3), generator=torch.Generator().manual_seed(0)).double() / 16 - 1
     predict = exact.Mixture(torch.zeros(1, 3), 0.4).denoiser(MADE)
-    spread: bound.Spread = lambda x, t: bound.variances(MADE, kind)[t][:, None].expand_as(x)  # noqa: E731
+    spread: bound.StepVariance = lambda x, t: bound.variances(MADE, kind)[t][:, None].expand_as(x)  # noqa: E731
     result, wanted = (
         bound.bound(predict, MADE, x, v, levels, generator=torch.Generator().manual_seed(1))
         for v in (spread, kind)

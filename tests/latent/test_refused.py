@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from modules.adversarial.gan import GAN
-from modules.adversarial.truncation import kept, log10_acceptance
+from modules.adversarial.truncation import acceptance, log10_acceptance
 from modules.diffusion.flow_matching import FlowMatching
 from modules.flow.coupling import RealNVP
 from modules.latent.em import EMModel
@@ -96,7 +96,7 @@ def test_a_flow_answers_nothing_with_nothing_and_refuses_other_widths() -> None:
 
 
 def test_small_options_are_answered_or_refused() -> None:
-    assert log10_acceptance(0.0) == -math.inf and kept(0.0, 3) == 0.0
+    assert log10_acceptance(0.0) == -math.inf and acceptance(0.0, 3) == 0.0
     with pytest.raises(ValueError, match="tau is -1"):
         log10_acceptance(-1.0)
     with pytest.raises(ValueError, match="prior is 'laplace'"):
