@@ -83,7 +83,7 @@ def test_a_model_of_mnist_is_measured_again(family: str) -> None:
 
 
 def test_the_page_of_mnist_measures_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(verdicts, "discriminate", None)
+    monkeypatch.setattr(verdicts, "evaluate", None)
     page = open_page("adversarial/property_table", digits=room.MNIST, family="diffusion")
     heat = component(page, "figure-table")[0]["figure"]["data"][0]
     _, rows = large.table()

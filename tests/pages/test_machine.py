@@ -37,7 +37,7 @@ SHOWN: dict[str, list[dict[str, str]]] = {
 
 
 def told(name: str, says: list[dict[str, str]]) -> dict[str, Any]:
-    which, readings = strips.measure(weights.load(name))
+    which, readings = strips.measure_parts(weights.load(name))
     lit = [next(iter(text)) for text in says]
     return {**strips.header(MACHINES[which], readings, lit, says, len(says), 0), "film": "test/step"}
 
@@ -176,7 +176,7 @@ def test_type_is_read_on_every_colour() -> None:
 
 
 def test_type_never_falls_below_12_px_and_shrinks_only_for_long_words() -> None:
-    which, readings = strips.measure(weights.load("vae-mnist"))
+    which, readings = strips.measure_parts(weights.load("vae-mnist"))
     sizes = []
     for number in ("", "−92.1", "a number of forty letters, far too long"):
         svg, need = strips.strip(MACHINES[which], readings, [{"p": number, "q": number}])

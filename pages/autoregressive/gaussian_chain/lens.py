@@ -47,6 +47,11 @@ def paths(model: GaussianChain, count: int, seed: int) -> Tensor:
     return model.sample(count, generator=torch.Generator().manual_seed(seed))
 
 
+def draw_trace(model: GaussianChain, seed: int) -> Trace:
+    """One draw as steps."""
+    return model.sample_trace(generator=torch.Generator().manual_seed(seed))
+
+
 def means(trace: Trace) -> Tensor:
     """What each value of a drawn path was drawn around, (steps,)."""
     return torch.tensor([step.values["mean"] for step in trace], dtype=torch.float64)

@@ -1,7 +1,5 @@
 """Gaussian chain and walks: each value a part of the last one and fresh noise; together one normal."""
 
-import torch
-
 from lab import ui
 from lab.figures import basic
 from modules.autoregressive import gaussian_chain
@@ -61,7 +59,7 @@ def chain_mode() -> None:
         seed = ui.number("Seed", 0, 9999, 0, key="seed")
     model = lens.chain(a, s, steps, stationary)
     covariance = model.moments()[1]
-    trace = model.sample_trace(generator=torch.Generator().manual_seed(seed))
+    trace = lens.draw_trace(model, seed)
     film = ui.film(len(trace), key="step", default=len(trace) - 1, seconds=0.15)
     with stage.picture:
         left, right = ui.columns([3, 2])

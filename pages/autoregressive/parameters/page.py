@@ -110,10 +110,8 @@ def counts_mode() -> None:
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(lens.program(shown, at, k, d), shows=promised)
-        ui.source(
-            counting.Multiplications, lens.cost, tables.ConditionalTables.set_parents, markov.MarkovChain,
-            references=ROOM.references,
-        )  # fmt: skip
+        ui.source(counting.Multiplications, lens.cost, tables.ConditionalTables.set_parents,
+                  markov.MarkovChain, references=ROOM.references)  # fmt: skip
 
 
 def race_mode() -> None:
