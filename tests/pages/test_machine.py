@@ -46,7 +46,7 @@ def told(name: str, says: list[dict[str, str]]) -> dict[str, Any]:
 def sheet() -> str:
     """A page with the seven strips and no more, in place of the dashboard's."""
     sent = [base64.b64encode(wire.pack(told(name, says))).decode() for name, says in SHOWN.items()]
-    css = (JS.parent / "stage.css").read_text(encoding="utf-8")
+    css = (JS.parents[1] / "page/stage.css").read_text(encoding="utf-8")
     return f"""<!doctype html><meta charset="utf-8"><title>Machines</title>
       <style>{css} body {{margin: 120px 13px; font-family: {theme.FONT};}}</style>
       {"".join(f'<div class="host">{strips.HTML}</div>' for _ in sent)}
