@@ -198,9 +198,13 @@ class CouplingFlow(Flow):
 
     def coupling(self, flip: bool, hidden: Sequence[int]) -> Coupling:
         layer = Coupling.of_vectors(self.event_dim, self.monotone(), hidden, flip, self.context_features)
+        self.reset_parameters(layer)
+        return layer
+
+    def reset_parameters(self, layer: Coupling) -> None:
+        """Draw the last weights of a layer's conditioner, where they are not to be 0."""
         if self.init_std:
             nn.init.normal_(layer.conditioner[-1].weight, std=self.init_std)  # type: ignore[index]
-        return layer
 
     def final_layers(self) -> list[FlowLayer]:
         """Layers next to the data."""

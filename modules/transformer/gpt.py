@@ -99,9 +99,9 @@ class GPT(TextSampler, Module):
         # post-norm blocks end in a norm already
         self.final_norm = nn.LayerNorm(width, bias=bias) if norm == "pre" else nn.Identity()
         self.head = None if tied else nn.Linear(width, vocab_size, bias=False)
-        self.initialize()
+        self.reset_parameters()
 
-    def initialize(self) -> None:
+    def reset_parameters(self) -> None:
         """Draw weights from N(0, 0.02²), narrower where 2L sublayers add up in the residual (GPT-2)."""
         for name, p in self.named_parameters():
             if p.ndim < 2:

@@ -145,7 +145,7 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     assert bar["count"] == 1 and "Round 0, D 1, G 1 a round" in bar["captions"][0]
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, loss="non-saturating"), 0).requires_grad_(False)
     x = RING.law.sample(5_000, seed=3)
-    result = model.generator(torch.randn(10_000, 16, generator=seeded(0)))
+    result = model.generator(torch.randn(10_000, 16, generator=torch.Generator().manual_seed(0)))
     d = (
         -model.discriminate(x).sigmoid().log().mean()
         - (1 - model.discriminate(result[:5_000]).sigmoid()).log().mean()

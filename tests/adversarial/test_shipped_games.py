@@ -106,7 +106,7 @@ def test_a_game_that_stops_and_goes_on_reaches_the_same_bits(name: str, tmp_path
         checkpoint = read_checkpoint(next((tmp_path / folder).rglob("last.ckpt")))
         states.append((checkpoint["state_dict"], checkpoint["optimizer_states"]))
     (one, of_one), (two, of_two) = states
-    assert all(torch.equal(one[key], two[key]) for key in one) and one["played"].tolist()[1] > 0
+    assert all(torch.equal(one[key], two[key]) for key in one) and one["num_updates"].tolist()[1] > 0
     assert len(of_one) == len(of_two) == 2
     for a, b in zip(of_one, of_two, strict=True):
         assert all(torch.equal(a["state"][k]["exp_avg"], b["state"][k]["exp_avg"]) for k in a["state"])

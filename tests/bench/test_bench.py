@@ -150,8 +150,8 @@ def test_a_d_of_another_kind_and_a_penalty_of_every_layer_but_the_last() -> None
     from modules.adversarial.diversity import orthogonal_penalty
 
     known = recipe.digits()[0][:64]
-    energy = digit_games.trained(known, 0, 1, judge=digit_games.Errs, loss="energy")
-    assert (energy.judge(2 * known - 1) >= 0).all()
+    energy = digit_games.trained(known, 0, 1, discriminator=digit_games.Errs, loss="energy")
+    assert (energy.discriminate(2 * known - 1) >= 0).all()
     model, _ = recipe.game({}, 0)
     linear, first = model.generator[0].weight, model.generator[4].weight  # type: ignore[union-attr]
     assert linear.shape[1] == recipe.LATENT and first.shape[0] == recipe.CHANNELS[0]

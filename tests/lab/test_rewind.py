@@ -48,7 +48,7 @@ class TwoPlayers:
 
     def build(self) -> nn.Module:
         net = nn.ModuleDict({"g": nn.Linear(2, 2), "d": nn.Sequential(nn.Linear(2, 8), nn.BatchNorm1d(8))})
-        net.register_buffer("played", torch.zeros(1))
+        net.register_buffer("num_updates", torch.zeros(1))
         return net
 
     def optimizers(self, model: nn.ModuleDict) -> rewind.Optimizers:
