@@ -29,7 +29,7 @@ def any_size(entry: Experiment) -> bool:
         surfaces.is_a(entry, Glow)
         and surfaces.option(entry, "image_size", "data") == sides.get(entry.datamodule, 0)
         and surfaces.option(entry, "binarize", "data") == "levels"
-        and surfaces.option(entry, "without", "data") is None
+        and surfaces.option(entry, "exclude", "data") is None
     )
 
 

@@ -67,5 +67,5 @@ def of_digits(entry: Experiment, binarize: str, side: int = 8) -> bool:
         entry.datamodule == "datamodules.digits.Digits"
         and option(entry, "binarize", "data") == binarize
         and option(entry, "image_size", "data") == side
-        and option(entry, "without", "data") is None
+        and option(entry, "exclude", "data") is None
     )

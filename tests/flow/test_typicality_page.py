@@ -66,7 +66,7 @@ def test_the_model_of_the_held_out_class_never_saw_it(classes: lens.Classes) -> 
         (part.labels == 9).any() for part in (without.train_set, without.val_set, without.test_set)
     )
     assert int((classes.y == 9).sum()) == 180 and int((classes.y != 9).sum()) == 250 + 229
-    assert weights.read_card(loading.folder(lens.UNSEEN))["config"]["data"]["init_args"]["without"] == 9
+    assert weights.read_card(loading.folder(lens.UNSEEN))["config"]["data"]["init_args"]["exclude"] == 9
     test = whole.test_set[torch.arange(250)]
     assert torch.equal(without.test_set[torch.arange(229)][0], test[0][test[1] != 9])
 

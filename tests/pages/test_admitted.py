@@ -58,7 +58,8 @@ VAES = {n for n in WEIGHED if n.endswith("digits")} | MADES | {
     "cvae-digits", "pixelvae-digits", "ladder-digits", "ladder-freebits-digits"}  # fmt: skip
 SMALL = GAMES | CHAINS | NETS | VAES | {
     "gaussianchain-digits", "neighbours-digits", "rnade-digits", "rnade-digits-k1", "gmm-digits", "fa-digits",
-    "ppca-digits", "glow-digits", "glow-digits-no9", "ddpm-digits", "vlb-digits", "ldm-digits"}  # fmt: skip
+    "ppca-digits", "glow-digits", "glow-digits-no9", "ddpm-digits", "vlb-digits", "ldm-digits",
+    "vqvae-digits"}  # fmt: skip
 SPOKEN = {"bengio-classes", "bengio-multi30k", "bengio-pydocs", "bengio-shakespeare", "bengio-verbs",
           "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare"}  # fmt: skip
 SPOKEN |= {f"ngram-{text}" for text in (
@@ -138,8 +139,13 @@ OPENED += [("prior_posterior", name) for name in ("convvae-digits", "mixture-dig
 OPENED += [("amortisation", "variance-digits"), ("amortisation", "iwae-digits")]
 OPENED += [("attributes", name) for name in ("tcvae-sprites", "factorvae-sprites", "iwae-digits")]
 OPENED += [("mixture", "gmm"), ("linear", "fa"), ("hidden_markov", "hmm"), ("hidden_markov", "hmm-clouds")]
-ELSEWHERE = [("adversarial/judge", n) for n in ("variance-digits", "fvsbn-digits", "progressive-digits")]
-ELSEWHERE += [("adversarial/birthday", n) for n in ("nade-greys-mnist", "stylegan-mnist", "iwae-mnist")]
+ELSEWHERE = [
+    ("adversarial/judge", n)
+    for n in ("vqvae-digits", "variance-digits", "fvsbn-digits", "progressive-digits")
+]
+ELSEWHERE += [
+    ("adversarial/birthday", n) for n in ("vqvae-digits", "nade-greys-mnist", "stylegan-mnist", "iwae-mnist")
+]
 FLOWS = ["maf", "hint", "cnf-moons", "iresnet-moons", "flowpp-moons", "planar-moons"]
 
 
