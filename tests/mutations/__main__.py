@@ -26,7 +26,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -202,16 +202,12 @@ def judged(
 def table(results: Sequence[Result]) -> str:
     """Mutations by family and state, with processor seconds."""
     lines = [f"{'':16}" + "".join(f"{state:>10}" for state in STATES) + f"{'CPU s':>10}"]
-    families = [*dict.fromkeys(result.mutation.family for result in results)]
-    rows: list[tuple[str, Callable[[Result], bool]]] = [
-        (family, lambda result, family=family: result.mutation.family == family)  # type: ignore[misc]
-        for family in families
-    ]
-    for name, belongs in (*rows, ("all", lambda result: True)):
-        own = [result for result in results if belongs(result)]
+    families = {result.mutation.family: [r for r in results if r.mutation.family == result.mutation.family]
+                for result in results}  # fmt: skip
+    for family, own in (families | {"all": results}).items():
         counts = Counter(result.state for result in own)
         cells = "".join(f"{counts[state] or '–':>10}" for state in STATES)
-        lines.append(f"{name:16}{cells}{sum(result.cpu for result in own):10.0f}")
+        lines.append(f"{family:16}{cells}{sum(result.cpu for result in own):10.0f}")
     return "\n".join(lines)
 
 
