@@ -510,14 +510,14 @@ def test_the_conditionals_of_a_mixture_are_those_of_its_density():
 
 
 def test_the_conditionals_of_a_mixture_stand_where_their_variables_do():
-    """Visited last to first: p(x_2), p(x_1 | x_2), p(x_0 | x_1, x_2), by enumeration."""
-    order = [2, 1, 0]
+    """Visited in a circle: p(x_1), p(x_2 | x_1), p(x_0 | x_1, x_2), by enumeration."""
+    order = [1, 2, 0]
     model = made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3, order=order)
     x = all_bits(3)
     p = model.log_prob(x).exp().view(2, 2, 2)
-    one, two, of_two = x[:, 1].long(), x[:, 2].long(), p.sum((0, 1))
+    one, two, of_one = x[:, 1].long(), x[:, 2].long(), p.sum((0, 2))
     expected = torch.stack(
-        [(p[1] / p.sum(0))[one, two], (p.sum(0)[1] / of_two)[two], of_two[1].expand(8)], dim=1
+        [(p[1] / p.sum(0))[one, two], of_one[1].expand(8), (p.sum(0)[:, 1] / of_one)[one]], dim=1
     )
     torch.testing.assert_close(model.conditionals(x), expected, rtol=0, atol=1e-12)
     assert (model.conditionals(x, index=0) - expected).abs().max() > 0.05

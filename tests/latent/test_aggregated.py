@@ -98,13 +98,14 @@ def test_weighted_estimate_has_a_known_offset() -> None:
 
 @pytest.mark.parametrize("batch", [2, 4, 6])
 def test_stratified_estimate_is_right_on_average(batch: int) -> None:
-    z, values = f64([[0.1, -0.4]]), []
-    for own in range(6):
+    z = f64([[0.1, -0.4]])
+    for own in range(6):  # for each, whose weight is not that of the others
         others = [n for n in range(6) if n != own]
-        for chosen in itertools.combinations(others, batch - 1):
-            rows = [own, *chosen]
-            values.append(stratified_q(SIX.mean[rows], SIX.log_var[rows], z, data=6))
-    close(torch.stack(values).mean(0), SIX.log_prob(z).exp(), 1e-12)
+        values = [
+            stratified_q(SIX.mean[[own, *chosen]], SIX.log_var[[own, *chosen]], z, data=6)
+            for chosen in itertools.combinations(others, batch - 1)
+        ]
+        close(torch.stack(values).mean(0), SIX.log_prob(z).exp(), 1e-12)
     close(stratified_weights(batch, 6).sum(), 1.0, 1e-12)
     with pytest.raises(ValueError, match="at least 2"):
         stratified_weights(1, 6)

@@ -16,6 +16,8 @@ def test_free_bits_of_two_data():
     assert free_bits(kl, 0.5, "datum").item() == pytest.approx(0.75)
     assert free_bits(kl, 0.5, "batch").item() == pytest.approx(0.5)
     assert free_bits(kl, 0.0, "batch").item() == pytest.approx(kl.mean().item())
+    # each dimension has its own λ, beside another that pays more
+    assert free_bits(torch.tensor([[0.0, 1.0]]), 0.5, "batch").item() == pytest.approx(1.5)
     for per in ("datum", "batch"):  # the objective is at most the bound
         assert free_bits(kl, 0.5, per) >= kl.mean()
 
