@@ -60,6 +60,13 @@ def test_frequencies_are_those_of_the_exact_table(make: Callable[[], Autoregress
     contracts.samples_follow_the_density(draws, model.log_prob)
 
 
+@toys
+def test_draws_are_those_of_their_generator(make: Callable[[], Autoregressive]) -> None:
+    model = make()
+    first, again = (model.sample(50, generator=torch.Generator().manual_seed(1)) for _ in range(2))
+    assert torch.equal(first, again)
+
+
 MEMBERS: dict[str, Callable[[], Autoregressive]] = TOYS | {
     "PixelCNN": lambda: contracts.exact(
         PixelCNN((3, 2, 2), num_categories=3, channels=6, layers=1, first_kernel=3)

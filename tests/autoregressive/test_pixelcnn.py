@@ -324,6 +324,14 @@ def test_every_parameter_learns(name: str) -> None:
     contracts.every_parameter_gets_a_gradient(model, lambda: model.step(batch, "train"))
 
 
+def test_a_class_moves_either_stack_by_numbers_of_its_own() -> None:
+    model = make("gated, classes").train()
+    model.step((some(model, 32), torch.arange(32) % 3), "train").backward()
+    for layer in model.stack:
+        down, across = layer.classes.weight.grad.chunk(2, dim=1)
+        assert across.all() and (down.all() or layer is model.stack[-1])  # the last column is not read
+
+
 # --- The blind spot ------------------------------------------------------------------------------
 
 

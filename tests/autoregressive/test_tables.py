@@ -165,6 +165,13 @@ def test_certain_bits_and_unseen_contexts() -> None:
 
 
 @pytest.mark.parametrize("values", [2, 3])
+def test_an_unseen_beginning_of_a_joint_table_says_nothing(values: int) -> None:
+    model = fitted(JointTable((2,), num_categories=values, smoothing=0.0), torch.tensor([[1.0, 1.0]]))
+    p = model.conditionals(torch.zeros(1, 2))[0, 1]
+    assert p.tolist() == pytest.approx(0.5 if values == 2 else [1 / 3] * 3)
+
+
+@pytest.mark.parametrize("values", [2, 3])
 def test_smoothing_adds_to_every_count(values: int) -> None:
     x = torch.tensor([[0.0, 1.0], [0.0, 1.0], [1.0, 0.0]])
     model = fitted(MarkovChain((2,), num_categories=values, smoothing=0.5), x)
