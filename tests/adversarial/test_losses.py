@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from modules.adversarial import diversity
 from modules.adversarial.dcgan import DCGAN
 from modules.adversarial.divergences import total_variation
-from modules.adversarial.gan import GAN
+from modules.adversarial.gan import GAN, Discriminator
 from modules.adversarial.losses import (
     LOSSES,
     Energy,
@@ -98,6 +98,13 @@ def test_energy_is_zero_for_a_perfect_autoencoder() -> None:
     game = Energy(margin=2.0)
     assert game.discriminator(f64(0, 0), f64(2.0, 5.0)) == 0
     assert game.discriminator(f64(0, 0), f64(0.5, 0.5)) == 1.5 and game.generator(f64(3), f64(0)) == 3
+
+
+def test_an_energy_is_the_mean_error_of_an_autoencoder() -> None:
+    network = Discriminator(2, [4], pack=1, minibatch_std=False, energy=True).requires_grad_(False)
+    for parameter in network.parameters():
+        parameter.zero_()
+    assert network(torch.tensor([[1.0, 3.0], [0.0, 2.0]])).tolist() == [5.0, 2.0]
 
 
 def test_a_critic_knows_no_zero_and_a_hinge_does() -> None:

@@ -11,6 +11,7 @@ from torch import Tensor
 from modules.convolution.unet import UNet
 from modules.diffusion import exact
 from modules.diffusion.ddpm import DDPM, ImageDDPM
+from modules.diffusion.schedule import linear
 from modules.transformer.attention import record_attention
 
 
@@ -135,6 +136,10 @@ def test_times_are_of_each_example_and_uniform() -> None:
     assert int(t.min()) >= 1 and int(t.max()) <= 1000 and len(t.unique()) > 900
     counts = torch.histc(t.float(), 10, 1, 1000)
     assert float(((counts - 400) ** 2 / 400).sum()) < 33  # χ² of 9 degrees, 1 in 10,000
+    model.schedule = linear(4)
+    model.step((torch.randn(200, 2),), "train")
+    assert results[-1].unique().tolist() == [1, 2, 3, 4]
+    model.schedule = linear()
     results.clear()
     model.step((torch.randn(4000, 2),), "val")
     counts = torch.histc(results[0].float(), 10, 1, 1000)

@@ -21,6 +21,8 @@ def test_linear_alpha_bar_and_snr() -> None:
     snrs = [9999, 4546.3577, 526.76152, 8.7104486, 1.1012172, 0.0852899, 3.3618e-3, 4.03599e-5]
     assert result.alpha_bar[t].tolist() == pytest.approx(bars, rel=1e-8, abs=5e-11)
     assert result.snr[t].tolist() == pytest.approx(snrs, rel=2e-5)
+    fewer = linear(100)  # of a tenth of the steps each is ten times as large
+    assert fewer.beta[[1, 100]].tolist() == pytest.approx([0.001, 0.2])
 
 
 def test_cosine_alpha_bar_is_made_again_after_the_clip() -> None:
