@@ -11,6 +11,7 @@ from torch import Tensor
 from modules.convolution.unet import UNet
 from modules.diffusion import exact
 from modules.diffusion.ddpm import DDPM, ImageDDPM
+from modules.diffusion.denoisers import TimeEmbedding
 from modules.diffusion.schedule import linear
 from modules.transformer.attention import record_attention
 
@@ -118,6 +119,13 @@ def test_the_bound_is_clamped_as_samples_are() -> None:
     x = torch.rand(3, 1, 4, 4, generator=torch.Generator().manual_seed(0)) * 2 - 1
     terms = [model.bound(x, generator=torch.Generator().manual_seed(1)).steps for model in (free, kept)]
     assert bool((terms[1] <= terms[0] + 1e-9).all()) and bool((terms[1][-1] < 0.01 * terms[0][-1]).all())
+
+
+def test_no_class_has_a_row_of_its_own() -> None:
+    embedding, t = TimeEmbedding(8, num_classes=3), torch.tensor([1.0, 5.0])
+    each = [embedding(t, torch.full((2,), y)) for y in range(4)]
+    assert torch.equal(embedding(t), each[3])
+    assert not any(torch.allclose(each[3], other) for other in each[:3])
 
 
 def test_times_are_of_each_example_and_uniform() -> None:

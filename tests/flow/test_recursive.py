@@ -206,6 +206,14 @@ def test_the_norm_of_a_convolution_has_its_gradient() -> None:
     assert float((result * way).sum()) == pytest.approx(float(ahead - behind) / 2e-5, rel=1e-4)
 
 
+def test_a_convolution_below_its_bound_stays_as_it_is() -> None:
+    layer = TangentConv((1, 3, 3), 2, 0.9).requires_grad_(False)
+    for convolution in layer.layers:
+        convolution.weight.mul_(1e-3)
+    for (kernel, _), convolution in zip(layer.matrices(), layer.layers, strict=True):
+        assert torch.equal(kernel, convolution.weight)
+
+
 def test_bad_settings_of_convolutions_say_what_to_change() -> None:
     with pytest.raises(ValueError, match="channels"):
         ConvResidual((1, 3, 3), channels=0)

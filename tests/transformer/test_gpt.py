@@ -36,6 +36,13 @@ def test_parameters():
         assert GPT(**small, tied=False).num_parameters == 163_037_184
 
 
+def test_layers_that_add_to_the_residual_start_narrower():
+    blocks = GPT(65, layers=8).blocks
+    wide = torch.cat([block.feedforward.up.weight.flatten() for block in blocks]).std().item()
+    narrow = torch.cat([block.feedforward.down.weight.flatten() for block in blocks]).std().item()
+    assert wide == pytest.approx(0.02, rel=0.02) and narrow == pytest.approx(0.02 / 4, rel=0.02)
+
+
 @pytest.mark.parametrize("vocabulary", [65, 512, 30_000])
 def test_loss_at_the_start_is_ln_v(vocabulary):
     torch.manual_seed(0)
