@@ -290,6 +290,11 @@ def test_rational_quadratic_spline_keeps_finite():
     assert (map_.generate(z, theta.expand(100_000, -1))[0] - sweep).abs().max() < 1e-3
 
 
+def test_knots_stand_where_the_shares_add_up():
+    raw = f64([1.0, 3.0]).log()  # a fourth and three fourths of the way from -2 to 2
+    close(spline.knot_positions(raw, 2.0), [-2.0, -1.0, 2.0], 5e-3)
+
+
 def test_cubic_bin():
     t = f64([0.25, 0.5, 0.75])
     value, slope = spline.cubic(t, f64(2.0), f64(0.5))
