@@ -7,6 +7,7 @@ from typing import Any
 import contracts
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.adversarial.gan import GAN
@@ -122,6 +123,10 @@ def test_generators_that_are_told_apart() -> None:
     nn.init.zeros_(model.discriminator.head.bias)
     assert float(model.d_update_loss(X, seed())) == pytest.approx(4 * math.log(4))
     assert float(model.g_update_loss(X, seed())) == pytest.approx(math.log(4))  # −log of a share of ¼
+    # examples that carry the name of who made them cost nothing
+    model.logits = lambda x: 100 * F.one_hot(x[:, 0].long(), 4).float()
+    of_three = torch.arange(9.0)[:, None] % 3
+    assert float(model.d_loss(torch.full((9, 1), 3.0), of_three)) == pytest.approx(0.0, abs=1e-6)
     # a name as likely as "real" is a logit of 0
     best = torch.tensor([[1e9, -1e9, -1e9, 1e9]] * 4)
     model.logits = lambda x: best[: len(x)]

@@ -342,6 +342,10 @@ def test_plane_keeps_what_lies_in_a_plane():
     torch.testing.assert_close(
         torch.cdist(wv.plane(flat), wv.plane(flat)), torch.cdist(flat, flat), rtol=0, atol=1e-4
     )
+    far = flat + 3 * torch.randn(6, generator=seeded(2))  # wherever the plane lies
+    torch.testing.assert_close(
+        torch.cdist(wv.plane(far), wv.plane(far)), torch.cdist(flat, flat), rtol=0, atol=1e-4
+    )
     assert wv.plane(torch.randn(5, 1, generator=seeded())).shape == (5, 2)
 
 

@@ -20,7 +20,7 @@ from lab.ui.browser import wire
 from lab.ui.controls import drawing
 from lab.ui.figures import films, plots
 from lab.ui.page.blocks import ALWAYS, notebook
-from lab.ui.session import state
+from lab.ui.session import ranges, state
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -134,6 +134,7 @@ def clicks_page() -> None:
 
 
 def test_a_number_in_a_link_is_finite_or_a_text() -> None:
+    assert [ranges.parse(text) for text in ("3", "1e400", "nan", "b")] == [3, None, None, None]
     assert [plots.value(text) for text in ("3", "-2.5", "1e400", "nan", "b")] == [
         3,
         -2.5,

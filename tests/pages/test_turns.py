@@ -9,7 +9,7 @@ import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
 from lab.ui.scheduling import prefetch, turns
-from lab.ui.scheduling.turns import Line
+from lab.ui.scheduling.turns import Line, Ticket
 from lab.ui.session import access
 from lab.ui.work.jobs import Job, queue_message
 
@@ -84,6 +84,13 @@ def test_one_of_twenty_works_at_a_time_and_all_get_their_turns() -> None:
     log, most = crowd(line, 20, 5)
     assert most == 1 and sorted(log) == sorted([*range(20)] * 5)
     assert not line.tickets and line.work is None and not line.here
+
+
+def test_who_came_first_goes_first_unless_lost() -> None:
+    line, now = Line(), time.monotonic()
+    line.tickets = {str(n): Ticket(n, Work(), seen=now) for n in (2, 0, 1)}
+    line.tickets["gone"] = Ticket(3, Work(), seen=now - 2 * turns.LOST)
+    assert [ticket.number for ticket in line.line()] == [0, 1, 2] and "gone" not in line.tickets
 
 
 def test_who_has_worked_least_comes_first() -> None:
