@@ -29,11 +29,10 @@ def test_every_mutation_can_be_applied_and_names_tests_that_there_are() -> None:
         except (ValueError, SyntaxError) as error:
             faults.append(str(error))
         for test in mutation.tests:
-            file, _, name = test.partition("::")
+            file, _, name = test.partition("[")[0].partition("::")
+            name = name.rpartition("::")[2]  # without its class
             path = ROOT / file
-            if not path.is_file() or (
-                name and f"def {name.partition('[')[0]}(" not in path.read_text(encoding="utf-8")
-            ):
+            if not path.is_file() or (name and f"def {name}(" not in path.read_text(encoding="utf-8")):
                 faults.append(f"{mutation}: there is no test {test}.")
     names = [(mutation.file, mutation.name) for mutation in mutations]
     faults += [f"{name} stands twice." for name in set(names) if names.count(name) > 1]

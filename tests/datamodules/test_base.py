@@ -63,6 +63,13 @@ def test_the_average_over_processes_is_the_mean_over_the_batch(world: int, shuff
                 assert torch.cat(whole).tolist() == list(range(length))  # type: ignore[arg-type]
 
 
+def test_a_mean_counts_values_by_their_weight() -> None:
+    mean = Mean()
+    mean.update(torch.tensor([1.0, 1.0]), 0.5)
+    mean.update(torch.tensor([4.0]))
+    assert float(mean.compute()) == 2.5
+
+
 class Line(Module):
     """y = w x, squared error."""
 

@@ -98,8 +98,9 @@ def test_windows_of_the_coffee_sentence():
 
 @pytest.mark.parametrize("L, k", [(4, 2), (9, 2), (10, 3), (12, 1)])
 def test_number_of_pairs(L, k):
-    _, contexts = windows([torch.arange(L)], k)
-    assert int((contexts >= 0).sum()) == 2 * k * L - k * (k + 1)
+    for sentences in (1, 2):  # of two, none reaches into the other
+        _, contexts = windows([torch.arange(L)] * sentences, k)
+        assert int((contexts >= 0).sum()) == sentences * (2 * k * L - k * (k + 1))
 
 
 def test_counts_are_symmetric_and_add():

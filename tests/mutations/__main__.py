@@ -122,8 +122,10 @@ def verdict(answer: dict[str, Any]) -> tuple[str, str]:
     """The state of a mutation by the answer to its tests, and the test that caught it or the reason."""
     if answer["code"] is None:
         return "late", "the tests did not end"
-    if answer["broken"] or answer["code"] not in (0, 1):
+    if answer["broken"] or answer["code"] not in (0, 1, 2):
         return "broken", " ".join(answer["broken"]) or answer["tail"].strip().rpartition("\n")[2]
+    if answer["code"] == 2:
+        return "caught", "the tests were interrupted"
     if answer["failed"]:
         return "caught", answer["failed"][0].removeprefix("tests/")
     return ("survived", "") if answer["passed"] else ("skipped", "all tests were skipped")
