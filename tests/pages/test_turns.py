@@ -162,7 +162,7 @@ def test_it_rests_while_an_answer_is_under_way_but_not_for_ever(monkeypatch: pyt
 
     answer = of("asks", answered.wait)
     worker = of("works", work)
-    until(lambda: line.work is not None)
+    until(lambda: line.work is not None or bool(rested))
     time.sleep(5 * turns.LOOK)
     early = list(rested)
     answered.set()
