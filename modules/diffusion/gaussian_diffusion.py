@@ -320,7 +320,7 @@ class GaussianDiffusion(ClassConditional, Module):
             guidance: w.
         """
         steps = min(100, self.schedule.T) if steps is None else steps
-        return self.postprocess(samplers.last(self._trajectory(n, y, generator, steps, eta, guidance)))
+        return self.to_event(samplers.last(self._trajectory(n, y, generator, steps, eta, guidance)))
 
     @former("n", "steps", "eta", "guidance", "label", "seed")
     @torch.no_grad()
@@ -331,7 +331,11 @@ class GaussianDiffusion(ClassConditional, Module):
         """`sample` as a trace of the states of DDIM: values x, x0 and eps (n, *event_shape), in the model's
         units."""
         trace = samplers.trace(self._trajectory(n, y, generator, steps, eta, guidance))
-        return Trace(trace.steps, self.postprocess(trace.result))
+        return Trace(trace.steps, self.to_event(trace.result))
+
+    def to_event(self, x: Tensor) -> Tensor:
+        """The end of a trajectory, in the model's units, as an example, (n, *event_shape)."""
+        return self.postprocess(x)
 
     def _trajectory(
         self, n: int, y: int | Tensor | None, generator: torch.Generator | None, steps: int, eta: float,

@@ -26,10 +26,8 @@ from torch import Tensor, nn
 from modules.base import Split, require
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.gaussian_diffusion import GaussianDiffusion
-from modules.former import former
 from modules.latent.vae import VAE
 from modules.noise import Generators, normal_like, per_example
-from modules.trace import Trace
 
 MOMENTUM = 0.02  # of the running means
 CLIP = 4.0  # no |û_0| beyond: u has unit variance, and under pure noise û_0 = u_t/√ᾱ − … is hundreds
@@ -123,25 +121,9 @@ class LatentDDPM(GaussianDiffusion):
         log_p = self.log_unit - self.bound(self.preprocess(z), y, draws=draws, generator=generator).total
         return self.autoencoder.log_likelihood(x, drawn.z)[0] - log_q + log_p
 
-    @former("n", "steps", "eta", "guidance", "label", "generator", "seed")
-    @torch.no_grad()
-    def sample(
-        self, n: int, *, y: int | Tensor | None = None, generator: torch.Generator | None = None,
-        steps: int | None = None, eta: float = 0.0, guidance: float = 0.0,
-    ) -> Tensor:  # fmt: skip
-        """Means of x, (n, *event_shape), of codes drawn by DDIM; see `GaussianDiffusion.sample`."""
-        z = super().sample(n, y=y, generator=generator, steps=steps, eta=eta, guidance=guidance)
-        return self.autoencoder.decode(z)
-
-    @former("n", "steps", "eta", "guidance", "label", "seed")
-    @torch.no_grad()
-    def sample_trace(
-        self, n: int = 1, *, y: int | Tensor | None = None, generator: torch.Generator | None = None,
-        steps: int = 20, eta: float = 0.0, guidance: float = 0.0,
-    ) -> Trace:  # fmt: skip
-        """`sample` as a trace of the states of DDIM: values x, x0 and eps (n, K), standardised codes."""
-        trace = super().sample_trace(n, y=y, generator=generator, steps=steps, eta=eta, guidance=guidance)
-        return Trace(trace.steps, self.autoencoder.decode(trace.result))
+    def to_event(self, x: Tensor) -> Tensor:
+        """Means of x, (n, *event_shape), of standardised codes (n, K)."""
+        return self.autoencoder.decode(self.postprocess(x))
 
     @torch.no_grad()
     def encode(self, x: Tensor, *, y: Tensor | None = None, steps: int = 100) -> Tensor:

@@ -52,10 +52,10 @@ def test_no_stationary_distribution_of_a_walk() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "texts"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")]
+    ("text", "message"), [("1, x", "'x' is no number"), ("nan 1", "no number"), ("3", "1")]
 )
-def test_a_path_that_is_none_is_refused(text: str, texts: str) -> None:
-    with pytest.raises(ValueError, match=texts):
+def test_a_path_that_is_none_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         lens.typed_path(text)
 
 

@@ -213,7 +213,7 @@ def test_bad_tables_get_a_sentence(text: str, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "numbers", "texts"),
+    ("text", "numbers", "noted"),
     [
         ("1,5 2,5", ["1.5", "2.5"], True), ("1,5;2,5;3", ["1.5", "2.5", "3"], True), ("0,5\n0,25", ["0.5", "0.25"], True),
         ("1,2,3", ["1", "2", "3"], False), ("1, 2, 3", ["1", "2", "3"], False), ("1 2 3", ["1", "2", "3"], False),
@@ -221,14 +221,14 @@ def test_bad_tables_get_a_sentence(text: str, words: str) -> None:
         ("−0,5 1", ["-0.5", "1"], True), ("1 0,\n2 2", ["1", "0", "2", "2"], False), ("1,2,3 4", ["1", "2", "3", "4"], False),
     ],
 )  # fmt: skip
-def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: list[str], texts: bool) -> None:
+def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: list[str], noted: bool) -> None:
     result, sentence = cells.words(text)
-    assert result == numbers and bool(sentence) == texts
+    assert result == numbers and bool(sentence) == noted
     assert cells.words("0,5", one=True)[0] == ["0.5"]
 
 
 @pytest.mark.parametrize(
-    ("text", "points", "texts"),
+    ("text", "points", "noted"),
     [
         ("1,5;2,5", [["1.5", "2.5"]], True), ("1,5;2\n3;4,5", [["1.5", "2"], ["3", "4.5"]], True),
         ("1,5 2,5", [["1.5", "2.5"]], True), ("1,5\t2,5\n0.3, -1.2", [["1.5", "2.5"], ["0.3", "-1.2"]], True),
@@ -237,9 +237,9 @@ def test_what_a_comma_is_in_a_list_the_whole_list_decides(text: str, numbers: li
         ("1,5 2,5; 3 4", [["1.5", "2.5"], ["3", "4"]], True), ("x;y\n1,5;2,5", [["x", "y"], ["1.5", "2.5"]], True),
     ],
 )  # fmt: skip
-def test_points(text: str, points: list[list[str]], texts: bool) -> None:
+def test_points(text: str, points: list[list[str]], noted: bool) -> None:
     result, sentence = cells.pairs(text)
-    assert [cell for *_, cell in result] == points and bool(sentence) == texts
+    assert [cell for *_, cell in result] == points and bool(sentence) == noted
 
 
 def test_two_points_on_a_line_where_one_is_not_enough() -> None:

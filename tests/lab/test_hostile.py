@@ -164,7 +164,7 @@ def test_nothing_of_the_numbers_is_read_before_the_header_fits(saved: Path) -> N
 
 
 @pytest.mark.parametrize(
-    ("text", "texts"),
+    ("text", "message"),
     [
         ("[" * 100_000, "not a card"),
         ('{"a":' * 50_000 + "1" + "}" * 50_000, "not a card"),
@@ -177,16 +177,16 @@ def test_nothing_of_the_numbers_is_read_before_the_header_fits(saved: Path) -> N
     ids=range(7),
 )
 @pytest.mark.usefixtures("little_memory")
-def test_a_card_that_no_run_wrote_is_refused(saved: Path, text: str, texts: str) -> None:
+def test_a_card_that_no_run_wrote_is_refused(saved: Path, text: str, message: str) -> None:
     (saved / "card.json").write_text(text)
-    assert texts in refusal(saved)
+    assert message in refusal(saved)
 
 
 BOMB = "a0: &a0 [x,x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1},*a{i - 1}]\n" for i in range(1, 40))
 
 
 @pytest.mark.parametrize(
-    ("text", "texts"),
+    ("text", "message"),
     [
         (BOMB, "alias"),
         ("[" * 50_000, "nested"),
@@ -202,10 +202,10 @@ BOMB = "a0: &a0 [x,x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1},*a{i - 1}]\n" for i 
     ids=range(10),
 )
 @pytest.mark.usefixtures("little_memory")
-def test_a_yaml_that_nobody_writes_is_refused(tmp_path: Path, text: str, texts: str) -> None:
+def test_a_yaml_that_nobody_writes_is_refused(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "own.yaml"
     path.write_text(text)
-    with pytest.raises(UserError, match=texts):
+    with pytest.raises(UserError, match=message):
         experiments.find(str(path))
     assert not Path("owned").exists()
 

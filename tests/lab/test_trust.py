@@ -166,7 +166,7 @@ def test_a_file_that_the_command_trusts_may_be_named(place: Path, own_runs: Path
 
 
 @pytest.mark.parametrize(
-    ("file", "text", "texts"),
+    ("file", "text", "message"),
     [
         ("none.py", None, "no Python file"),
         ("net.txt", "", "no Python file"),
@@ -174,11 +174,13 @@ def test_a_file_that_the_command_trusts_may_be_named(place: Path, own_runs: Path
         ("net.py", "1 / 0", "cannot be imported"),
     ],
 )
-def test_a_file_that_cannot_be_trusted(file: str, text: str | None, texts: str, place: Path, capsys) -> None:
+def test_a_file_that_cannot_be_trusted(
+    file: str, text: str | None, message: str, place: Path, capsys
+) -> None:
     if text is not None:
         (place / file).write_text(text)
     assert main(["fit", "made-digits", f"--trust={file}"]) == 2
-    assert texts in complaint(capsys)
+    assert message in complaint(capsys)
 
 
 def test_what_is_named_safely_is_made() -> None:

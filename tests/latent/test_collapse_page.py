@@ -126,11 +126,11 @@ def test_the_swap_in_numbers(result: dict[str, lens.Use]) -> None:
     assert row["KL"] == pytest.approx(one.paid, abs=1e-3) and row["class from z"] == f"{one.from_draw:.0%}"
 
 
-@pytest.mark.parametrize(("text", "texts"), [("0101x", "“x” is no bit"), ("0101", "That is 4 bits")])
-def test_a_bad_string_is_named(text: str, texts: str) -> None:
+@pytest.mark.parametrize(("text", "message"), [("0101x", "“x” is no bit"), ("0101", "That is 4 bits")])
+def test_a_bad_string_is_named(text: str, message: str) -> None:
     page = open_warned("latent/collapse", view=SWAP, string=text)
-    assert texts in page.warning[0].value
-    with pytest.raises(ValueError, match=texts[:4]):
+    assert message in page.warning[0].value
+    with pytest.raises(ValueError, match=message[:4]):
         lens.typed(text)
     assert lens.typed("01 " * 16).sum() == 16
 
