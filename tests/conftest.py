@@ -123,8 +123,8 @@ def not_served() -> Iterator[None]:
     before their work is done."""
     yield
     if "lab.ui" in sys.modules:
+        from lab.ui.background import jobs
         from lab.ui.scheduling import prefetch
-        from lab.ui.work import jobs
 
         assert jobs.patience == math.inf, "the test has started the dashboard in its own process"
         assert not any(t.name == prefetch.NAME for t in threading.enumerate()), "and its thread goes on"

@@ -58,7 +58,7 @@ def opened(topic: Any, scene: int | str) -> tuple[Any, dict[str, Any]]:
     import opening
     from checking import watched
 
-    rewind, jobs = (importlib.import_module(f"lab.ui.work.{name}") for name in ("rewind", "jobs"))
+    rewind, jobs = (importlib.import_module(f"lab.ui.background.{name}") for name in ("rewind", "jobs"))
     with watched() as checks, patch.object(jobs, "FRAME", WORK), patch.object(rewind, "CHUNK", WORK):
         page = opening.run_page(topic, scene=scene)
         while any(button.label in ("Cancel", "Pause") for button in page.button):

@@ -18,6 +18,9 @@ state, or what a page that draws by hand gives as `key`.
 
 import streamlit as st
 
+from lab.ui.background.jobs import job, prefetch_result, result
+from lab.ui.background.rewind import Rewind, rewind
+from lab.ui.background.training_runs import action, live, samples, setting
 from lab.ui.controls.drawing import draw, ink
 from lab.ui.controls.widgets import choice, number, slider, text, toggle, upload
 from lab.ui.figures.cells import Beside, cells
@@ -47,9 +50,6 @@ from lab.ui.scheduling.prefetch import prefetch
 from lab.ui.session.access import ask_password, browser_keys, gate, is_unlocked
 from lab.ui.session.ranges import near
 from lab.ui.session.state import held_text, select, set_values
-from lab.ui.work.jobs import job, prefetch_result, result
-from lab.ui.work.rewind import Rewind, rewind
-from lab.ui.work.training_runs import action, live, samples, setting
 
 columns, tabs, expander, container, caption, markdown = (
     st.columns, st.tabs, st.expander, st.container, st.caption, st.markdown,

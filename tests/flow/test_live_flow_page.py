@@ -84,7 +84,7 @@ def test_a_knob_that_is_turned_counts_from_the_frame_that_is_looked_at() -> None
 
 
 def test_a_frame_that_is_asked_for_is_shown_as_soon_as_it_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["lab.ui.work.rewind"], "CHUNK", 0.0)  # a frame each time
+    monkeypatch.setattr(sys.modules["lab.ui.background.rewind"], "CHUNK", 0.0)  # a frame each time
     page = open_page("flow/live_flow", until="6", step="3", seed="77", **SMALL)
     for at in (0, 1, 2, 3, 3, 3, 3):
         assert film(page)["at"] == at

@@ -15,8 +15,8 @@ from datamodules import sheet
 from lab import checkpoints, commands, experiments, runs, weights
 from lab.__main__ import main
 from lab.errors import UserError
+from lab.ui.background import training_runs
 from lab.ui.models import loading
-from lab.ui.work import training_runs
 from tests.lab.conftest import SMALL
 
 pytestmark = pytest.mark.fuzz

@@ -7,8 +7,8 @@ import torch
 
 from lab.__main__ import main
 from lab.errors import UserError
+from lab.ui.background.training_runs import rebuild, sample_model
 from lab.ui.models.loading import file_stamp
-from lab.ui.work.training_runs import rebuild, sample_model
 
 FEW = ["--trainer.max_epochs=1", "--trainer.limit_train_batches=2", "--trainer.limit_val_batches=1"]
 

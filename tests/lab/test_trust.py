@@ -11,7 +11,7 @@ import yaml
 from lab import experiments, runs, sizes, untrusted, weights
 from lab.__main__ import main
 from lab.errors import UserError
-from lab.ui.work import training_runs
+from lab.ui.background import training_runs
 from modules.base import Module
 from tests.lab.conftest import SMALL, complaint
 

@@ -7,9 +7,9 @@ import pytest
 from opening import captions, finish, move, prose, run_page
 from streamlit.testing.v1 import AppTest
 
+from lab.ui.background import jobs
+from lab.ui.background.jobs import Job
 from lab.ui.models import loading
-from lab.ui.work import jobs
-from lab.ui.work.jobs import Job
 
 
 def page() -> None:

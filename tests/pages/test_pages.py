@@ -15,10 +15,10 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
+from lab.ui.background import jobs
 from lab.ui.navigation.menu import may_have_control
 from lab.ui.scheduling import prefetch
 from lab.ui.session.state import Control
-from lab.ui.work import jobs
 
 config.set_option("client.showErrorDetails", "full")  # a failing test says what failed
 ROOT = Path(__file__).resolve().parents[2]

@@ -20,10 +20,10 @@ from streamlit.web import cli
 
 from lab import runs
 from lab.errors import UserError
+from lab.ui.background import jobs
 from lab.ui.scheduling import prefetch
 from lab.ui.server import delta_messages, returning, serve
 from lab.ui.session import access
-from lab.ui.work import jobs
 
 opened = partial(run_page, "train")
 

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 from streamlit.runtime.scriptrunner_utils.exceptions import StopException
 
+from lab.ui.background.jobs import Job, queue_message
 from lab.ui.scheduling import prefetch, turns
 from lab.ui.scheduling.turns import Line, Ticket
 from lab.ui.session import access
-from lab.ui.work.jobs import Job, queue_message
 
 # what fails in a thread fails its test
 pytestmark = pytest.mark.filterwarnings("error::pytest.PytestUnhandledThreadExceptionWarning")

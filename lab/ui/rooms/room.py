@@ -26,6 +26,7 @@ import streamlit as st
 from lab import room
 from lab.errors import UserError
 from lab.room import Control, Room, controls, late, link, load
+from lab.ui.background import jobs
 from lab.ui.controls import drawing, widgets
 from lab.ui.figures import films, plots
 from lab.ui.models import loading
@@ -33,7 +34,6 @@ from lab.ui.page.blocks import stop
 from lab.ui.page.stage import at_lecture
 from lab.ui.scheduling import prefetch
 from lab.ui.session import state
-from lab.ui.work import jobs
 
 CHEAP = 1.0  # seconds of processor time: what takes longer is not computed ahead
 BOUNDS = {"low", "high", "options"}  # of a control: what its values lie between, or are

@@ -15,11 +15,11 @@ from streamlit.runtime.pages_manager import PagesManager
 from streamlit.web import bootstrap, cli
 
 from lab.figures import basic, theme
+from lab.ui.background import jobs
 from lab.ui.figures.wall import prepare
 from lab.ui.scheduling import prefetch
 from lab.ui.server import delta_messages, returning
 from lab.ui.session import access
-from lab.ui.work import jobs
 
 PATIENCE = 60  # seconds until the server answers
 ASGI = Path(__file__).parent / "asgi.py"

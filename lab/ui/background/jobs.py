@@ -11,11 +11,11 @@ from typing import Any, Literal
 import streamlit as st
 
 from lab.errors import UserError
+from lab.ui.background.training_runs import live
 from lab.ui.models.loading import HASHES, are_unchanged, record_dependency, record_reads
 from lab.ui.page.blocks import stop, wait
 from lab.ui.scheduling.prefetch import prefetch
 from lab.ui.scheduling.turns import line
-from lab.ui.work.training_runs import live
 
 FRAME = 0.3  # seconds of work between two drawings
 LAST = 1.0  # the same of what is quick: the next drawing is mostly the last

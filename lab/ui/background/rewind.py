@@ -21,11 +21,11 @@ import streamlit as st
 
 from lab.errors import UserError
 from lab.lenses import rewind as runs
+from lab.ui.background.jobs import queue_message
+from lab.ui.background.training_runs import live
 from lab.ui.figures import films
 from lab.ui.scheduling.turns import line
 from lab.ui.session import state
-from lab.ui.work.jobs import queue_message
-from lab.ui.work.training_runs import live
 
 CHUNK = 0.3  # seconds of training between two drawings
 SECONDS = 0.07  # between two frames of the film
