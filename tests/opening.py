@@ -1,6 +1,7 @@
 """A page opened without a browser, and what is read from it: shared by the tests of all pages."""
 
 import base64
+import functools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from streamlit import config
-from streamlit.testing.v1 import AppTest
+from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
+from streamlit.testing.v1 import AppTest, app_test
 
 from lab.ui.browser import wire
+
+# What `AppTest` does anew for every page, though it comes out the same: it looks through the metadata of all
+# packages for components, and compiles the page. Both together take longer than the page itself.
+manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
+COMPILED = ScriptCache()
+app_test.ScriptCache = lambda: COMPILED  # type: ignore[assignment, misc]
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 TOPICS = sorted(
