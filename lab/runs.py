@@ -43,6 +43,7 @@ OWN = 4  # of them by one browser
 LARGEST = 10.0  # GB of all runs together; $LECTERN_RUNS_GB says otherwise
 WAIT = (sys.executable, "-m", "lab.runs")  # what a run is at first
 MOST_TURN = 64  # bytes of a place in it
+KILLED = 10.0  # seconds that a killed process may live on
 SPARE = 1.0  # GB that stay free on the disk
 
 
@@ -349,10 +350,29 @@ def stop(run: Run, patience: float = 10.0) -> None:
     family = [process, *process.children(recursive=True)]
     for p in family:
         p.send_signal(signal.SIGINT)
-    _, alive = psutil.wait_procs(family, timeout=patience)
-    for p in alive:
+    for p in wait_for(family, patience):
         p.kill()
-    psutil.wait_procs(alive)  # a killed process may live on for a moment
+    wait_for(family, KILLED)
+
+
+def wait_for(processes: list[psutil.Process], patience: float) -> list[psutil.Process]:
+    """Those of the processes that still work after this many seconds.
+
+    One that has ended and that its parent, perhaps another process than this, has not collected works no
+    more: `psutil.wait_procs` would wait for it for ever.
+    """
+    end = time.monotonic() + patience
+    while (working := [p for p in processes if works(p)]) and time.monotonic() < end:
+        time.sleep(0.02)
+    return working
+
+
+def works(process: psutil.Process) -> bool:
+    """Whether it has not ended."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
 
 
 def launch(run: Run, experiment: str, overrides: list[str], owner: str = "") -> Run:

@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import filelock
+import psutil
 import pytest
 
 from lab import runs
@@ -200,6 +201,31 @@ def test_a_run_whose_process_ended_in_the_queue_is_passed_over(own_runs: Path, o
     runs.process_of(first).kill()
     wait(lambda: first.state == "stopped")
     assert runs.queue() == [second]
+
+
+# starts a process, says its number, and does not collect it
+CARELESS = """
+import subprocess, sys, time
+child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+print(child.pid, flush=True)
+time.sleep(600)
+"""
+
+
+def test_a_run_that_another_process_started_and_does_not_collect_is_stopped(own_runs: Path) -> None:
+    run = runs.Run(own_runs / "made-digits" / "20260101-000000")
+    run.folder.mkdir(parents=True)
+    parent = subprocess.Popen([sys.executable, "-c", CARELESS], stdout=subprocess.PIPE, text=True)
+    try:
+        assert parent.stdout is not None
+        child = psutil.Process(int(parent.stdout.readline()))
+        runs.write_status(run, {"pid": child.pid, "created": child.create_time()})
+        assert runs.process_of(run) == child
+        runs.stop(run, patience=5)
+        assert child.status() == psutil.STATUS_ZOMBIE and runs.process_of(run) is None
+    finally:
+        parent.kill()
+        parent.communicate()
 
 
 def test_the_password_is_not_handed_on(own_runs: Path, one_slot, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -353,7 +353,7 @@ def may_have_control(path: Path, key: str) -> bool:
     if declared is not None and declared.state is not None:
         return declares(declared.state, key)
     room = [*path.parent.glob("*.py")] if path.name == "page.py" else [path]
-    shared = [HERE.parent / name for name in ("models/language.py", "work/rewind.py")]
+    shared = [HERE.parent / name for name in ("models/language.py", "background/rewind.py")]
     taken = (other for file in room for other in imported_files(file, file.stat().st_mtime_ns))
     files = dict.fromkeys([*room, *taken, *shared])
     return any(re.fullmatch(name, key) for file in files for name in names(file, file.stat().st_mtime_ns))
