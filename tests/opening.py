@@ -35,11 +35,12 @@ def page_path(topic: str) -> Path:
     return room if room.exists() else PAGES / f"{topic}.py"
 
 
-def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
+def run_page(page: str | Callable[[], None], /, *, theme: str = "light", **parameters: Any) -> AppTest:
     """A page, run once with these parameters in its link, whatever it shows.
 
     Args:
         page: its family and topic (`"autoregressive/inspector"`), or a function that draws one.
+        theme: of the reader's browser, "light" or "dark".
         **parameters: what the link says, by the keys of the page's controls; none opens a topic with all of
             them where they stand at first.
     """
@@ -49,6 +50,7 @@ def run_page(page: str | Callable[[], None], /, **parameters: Any) -> AppTest:
         app = AppTest.from_function(page, default_timeout=180)
     else:
         app = AppTest.from_file(str(page_path(page)), default_timeout=180)
+    app.context = {"theme": theme}
     if not parameters and not callable(page):
         parameters = {"scene": 0}
     for key, value in parameters.items():

@@ -24,6 +24,7 @@ DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
        (p) => p.querySelector('.main-svg') || !p.checkVisibility())
   && [...document.querySelectorAll('.lectern-figure')].every((f) => f.querySelector('.main-svg'))
   && !window.lecternDrawing?.size"""
+LOOK = 50  # milliseconds from one look at the page to the next: each keeps it busy
 WORKS = "[class*=st-key-][class*=-cancel]"  # the button of a job that goes on
 FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
 
@@ -46,7 +47,7 @@ def serve(runs: Path, log: Path, port: int = 0, *options: str, base: str = "") -
         server = subprocess.Popen(
             [sys.executable, "-m", "lab", "app", f"--server.port={port}", "--server.headless=true", *options],
             cwd=ROOT,
-            env={**os.environ, "LECTERN_RUNS": str(runs)},
+            env={**os.environ, "LECTERN_RUNS": str(runs), "LECTERN_PREFETCH": "0"},
             stdout=out,
             stderr=subprocess.STDOUT,
         )
@@ -190,9 +191,9 @@ class Visit:
         """Wait until the script has run to its end and every figure is drawn."""
         tab = tab or self.tab
         tab.wait_for_timeout(150)  # a click takes a moment to reach the server
-        tab.wait_for_function(DRAWN)
+        tab.wait_for_function(DRAWN, polling=LOOK)
         tab.wait_for_timeout(150)
-        tab.wait_for_function(DRAWN)
+        tab.wait_for_function(DRAWN, polling=LOOK)
 
     def quiet(self) -> None:
         """Wait until nothing has changed for a second: several messages may be on their way."""

@@ -36,6 +36,8 @@ def moved(page: AppTest) -> dict[str, Any]:
 @pytest.mark.parametrize("topic", sorted(LINKS)[:: 9 if QUICK else 1])
 def test_an_old_link_shows_what_it_showed(topic: str) -> None:
     for link, stood in LINKS[topic][:1] if QUICK else LINKS[topic]:
-        page = finish(run_page(topic, **link))
+        page = run_page(topic, **link)
+        if set(stood) - set(page.session_state["_controls"]):  # a film is there when its work is done
+            page = finish(page)
         assert not failures(page) and not page.warning, (link, failures(page))
         assert json.loads(json.dumps(moved(page))) == stood, link

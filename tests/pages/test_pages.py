@@ -15,7 +15,9 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from lab import runs, ui
+from lab.figures import theme
 from lab.ui.background import jobs
+from lab.ui.browser import wire
 from lab.ui.navigation.menu import may_have_control
 from lab.ui.scheduling import prefetch
 from lab.ui.session.state import Control
@@ -120,6 +122,18 @@ def test_pages_are_found() -> None:
     assert {"home", "teaching", "models", "train"} == {topic for topic in TOPICS if "/" not in topic}
     assert all(p.title and p.idea for p in ui.pages())
     assert len({p.url for p in ui.pages()}) == len(topics)
+
+
+def papers(page: AppTest) -> set[str]:
+    """The colours on which the figures of a page are drawn."""
+    sent = [wire.unpack(e.proto.bytes)[0] for e in page.get("bidi_component") if "-figure-" in e.proto.id]
+    drawn = [header["figure"]["layout"] for header in sent if "figure" in header]
+    return {layout.get("paper_bgcolor") or layout["template"]["layout"]["paper_bgcolor"] for layout in drawn}
+
+
+@pytest.mark.parametrize("topic", TOPICS)
+def test_figures_have_the_colours_of_the_readers_theme(topic: str) -> None:
+    assert papers(run_page(topic, theme="dark")) <= {theme.PAPER["dark"]}
 
 
 def refuses_nonsense(topic: str, page: AppTest) -> None:

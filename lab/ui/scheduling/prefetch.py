@@ -5,7 +5,7 @@
 A page names calls of cached functions: the other options of a choice, the states of its scenes, the next step
 of a slider. One thread of the server makes them, those named last first. It begins a call only while no page
 runs, so that an answer shares the processor with one of them at most. Without a server, in a test or a
-program, they are only noted.
+program, and where `LECTERN_PREFETCH` is 0, they are only noted.
 """
 
 import logging

@@ -1,6 +1,7 @@
 """Open the dashboard: everything slow is done before the first reader comes."""
 
 import gc
+import os
 import sys
 import threading
 import time
@@ -46,7 +47,8 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
         delta_messages.install()
         returning.install()
         prepare()
-        prefetch.start()
+        if os.environ.get("LECTERN_PREFETCH") != "0":
+            prefetch.start()
         jobs.start()
         # What is loaded now stays: no collection looks at it again, after every answer (167 ms each).
         gc.collect()
