@@ -27,6 +27,7 @@ class Server:
     def __init__(self) -> None:
         self.files: dict[str, bytes] = {}
         self.ranges = True
+        self.ahead = 0  # an answer begins so many bytes after what was asked for, and says so
         self.cut: list[int] = []  # the next answers break off after so many bytes
         self.stall = 0.0  # seconds of silence after half of the answer
         self.asked: list[tuple[str, str | None]] = []
@@ -42,7 +43,7 @@ class Server:
                     return
                 first = 0
                 if server.ranges and (asked := self.headers.get("Range")):
-                    first = int(asked.removeprefix("bytes=").rstrip("-"))
+                    first = int(asked.removeprefix("bytes=").rstrip("-")) + server.ahead
                     if first >= len(body):
                         self.send_error(416)
                         return
@@ -160,6 +161,18 @@ def test_server_without_ranges(server: Server, source: fetch.Source, data: Path)
     fetch.fetch("toy")
     assert (data / "toy/raw/toy.bin").read_bytes() == CONTENT
     assert len(server.asked) == 2
+
+
+def test_another_part_than_was_asked_for_is_not_joined_on(
+    server: Server, source: fetch.Source, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = data / "toy/raw/toy.bin.part"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(CONTENT[:150_000])
+    server.ahead = 1000
+    fetch.fetch("toy")
+    assert [asked for _, asked in server.asked] == ["bytes=150000-", None]  # at once from the start
+    assert (data / "toy/raw/toy.bin").read_bytes() == CONTENT
 
 
 def test_whole_part_is_recognised(server: Server, source: fetch.Source, data: Path) -> None:

@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import filelock
@@ -381,3 +382,20 @@ def test_the_seed_of_an_epoch_is_numpys(monkeypatch: pytest.MonkeyPatch) -> None
                 callbacks.EpochSeed(seed).on_train_epoch_start(Trainer(epoch, rank), None)  # type: ignore[arg-type]
     assert len(set(drawn)) == 64
     assert drawn[0] == 15793235383387715774
+
+
+def test_an_evaluation_is_seeded_by_its_draw_and_training_by_its_epoch() -> None:
+    """Whatever came before: two tests draw alike, and another draw of them otherwise; a validation within
+    training leaves the generator to training."""
+    seed, trainer = callbacks.EpochSeed(0), SimpleNamespace(global_rank=0, state=SimpleNamespace(fn="test"))
+
+    def number(start: Callable[..., None], before: int, draw: int = 0) -> float:
+        torch.manual_seed(before)
+        seed.draw = draw
+        start(trainer, None)
+        return float(torch.rand(()))
+
+    for start in (seed.on_validation_start, seed.on_test_start):
+        assert number(start, 1) == number(start, 2) != number(start, 2, draw=1)
+    trainer.state.fn = "fit"
+    assert number(seed.on_validation_start, 1) != number(seed.on_validation_start, 2)

@@ -100,6 +100,11 @@ def test_huge_sizes_take_no_memory(saved: Path, sizes: dict[str, Any]) -> None:
     assert len(refusal(saved)) < 500
 
 
+def test_a_size_beyond_the_stored_numbers_is_named(saved: Path) -> None:
+    change_card(saved, hidden=[10**9])
+    assert "hidden: [1000000000], for which the weights beside it are too small" in refusal(saved)
+
+
 @pytest.mark.usefixtures("little_memory")
 def test_lists_of_lists_take_no_memory(saved: Path) -> None:
     card = json.loads((saved / "card.json").read_text())

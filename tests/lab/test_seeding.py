@@ -149,6 +149,7 @@ def test_a_builder_may_use_another_and_failures_leave_the_generator() -> None:
     inner, outer = seeded(lambda: (numbers(3), nn.Linear(2, 2)), 5)
     assert torch.equal(inner, numbers(3))
     assert torch.equal(outer.weight, seeded(lambda: nn.Linear(2, 2), 5).weight)
+    assert not torch.equal(outer.weight, seeded(lambda: nn.Linear(2, 2), 6).weight)
     with pytest.raises(ZeroDivisionError):
         seeded(lambda: 1 / 0)
     assert torch.equal(torch.get_rng_state(), before)

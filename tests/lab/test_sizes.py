@@ -1,5 +1,6 @@
 """`lab size`: the sizes of a mixture, a factor model and a chain, on built-in data and on a reader's own."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import torch
 
 from lab import sizes
 from lab.__main__ import main
+from modules.flow.maf import MAF
 from tests.lab.conftest import complaint
 
 
@@ -60,6 +62,18 @@ def test_flows_are_compared_by_their_layers(tmp_path: Path) -> None:
     rows = sizes.table("maf", {"path": three_heaps(tmp_path / "heaps.csv")}, most=2, steps=60)
     assert [row["size"] for row in rows] == [1, 2] and rows[1]["parameters"] == 2 * rows[0]["parameters"]
     assert all(row["held_out"] < 2.8 for row in rows)  # N(0, I) has 2.84 on columns of variance 1
+
+
+def test_the_bic_of_a_flow_counts_its_parameters() -> None:
+    """−2 ln L + k ln N, of the flow before the first step."""
+    torch.manual_seed(0)
+    x, flow = torch.randn(50, 2), MAF((2,), layers=2, hidden=(8,))
+    log_likelihood = flow.log_prob(x).double().sum().item()
+    row = sizes.fit_flow(2, flow, x, x, 0, 0.01)
+    parameters = sum(p.numel() for p in flow.parameters())
+    assert row["parameters"] == parameters > 50
+    bic = parameters * math.log(50) - 2 * log_likelihood
+    assert row["bic"] == pytest.approx(bic, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -146,6 +146,8 @@ def test_several_seeds_give_mean_and_std(own_runs: Path) -> None:
         assert torch.tensor(sorted(tests)).double().std().item() == pytest.approx(
             card["std"]["test/nll"], abs=1e-5
         )
+    others = [json.loads(p.read_text())["best"]["value"] for p in folder.glob("seed-*/card.json")]
+    assert card["best"]["value"] == min(card["best"]["value"], *others)  # of a loss
     # the weights beside the card are those of the shipped seed
     source = folder if shipped == 0 else folder / f"seed-{shipped}"
     a, b = load(folder), load(source)

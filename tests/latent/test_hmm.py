@@ -391,6 +391,7 @@ def test_constructor_says_what_is_wrong() -> None:
 
 def test_equals_hmmlearn() -> None:
     from hmmlearn import hmm as hmmlearn
+
     model, _ = random_model("gaussian-full")
     x = model.sample(6, length=30, generator=seeded(5))
     peer = hmmlearn.GaussianHMM(
