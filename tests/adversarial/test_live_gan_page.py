@@ -42,7 +42,7 @@ def weights_of(model: torch.nn.Module) -> torch.Tensor:
 def by_hand(rounds: int, d: int, g: int, d_rate: float, g_rate: float) -> GAN:
     """SMALL's game in a loop of its own, log-sigmoids spelled out."""
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, loss="non-saturating"), 3)
-    x = SMALL.law.sample(20_000, seed=1)
+    x = SMALL.distribution.sample(20_000, seed=1)
     of_g, of_d = (
         torch.optim.Adam(net.parameters(), lr=rate, betas=(0.5, 0.999), fused=True)
         for net, rate in ((model.generator, g_rate), (model.discriminator, d_rate))
@@ -106,23 +106,23 @@ def test_a_histogram_counts_every_point_once() -> None:
     share = lens.histogram(x)
     assert float(share.sum()) == pytest.approx(1) and float(share[-1]) == pytest.approx(0.5)
     assert share[[0, 1, lens.CELLS**2 - 1]].tolist() == pytest.approx([1 / 6] * 3)
-    x, reach = lens.split(RING.law, 3), [[-lens.REACH, lens.REACH]] * 2
+    x, reach = lens.split(RING.distribution, 3), [[-lens.REACH, lens.REACH]] * 2
     counted = np.histogram2d(x[:, 1], x[:, 0], bins=lens.CELLS, range=reach)[0].flatten() / len(x)
     assert np.abs(lens.histogram(x)[:-1].numpy() - counted).sum() < 2e-3
 
 
 def test_the_divergence_of_two_mixtures_and_what_the_best_discriminator_tells() -> None:
     """Where five of eight modes are made, in closed form, for the modes do not touch; D* tells the same."""
-    x = RING.law.sample(100_000, seed=9)
+    x = RING.distribution.sample(100_000, seed=9)
     five = x[x[:, 1] > -0.5][:50_000]
     p, q = 1 / 8, 1 / 5
     m = (p + q) / 2
     truth = 5 / 2 * (p * math.log(p / m) + q * math.log(q / m)) + 3 / 2 * p * math.log(2)
-    result = float(lens.jensen_shannon(lens.shares(RING.law), lens.histogram(five)))
+    result = float(lens.jensen_shannon(lens.shares(RING.distribution), lens.histogram(five)))
     assert result == pytest.approx(truth, abs=3e-3)
     loss = 5 * p * math.log(1 + q / p) + 5 * q * math.log(1 + p / q)  # D* = p / (p + q), 1 in the other three
     assert lens.told([{"losses": np.array([loss, 0.0])}])[0] == pytest.approx(truth, abs=1e-6)
-    assert float(lens.jensen_shannon(lens.shares(RING.law), lens.histogram(x))) < 3e-3
+    assert float(lens.jensen_shannon(lens.shares(RING.distribution), lens.histogram(x))) < 3e-3
 
 
 def test_a_game_that_has_run_away_is_a_sentence() -> None:
@@ -144,7 +144,7 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
     bar = film(page)
     assert bar["count"] == 1 and "Round 0, D 1, G 1 a round" in bar["captions"][0]
     model = seeded(lambda: GAN(hidden=(128, 128), ema=0.0, loss="non-saturating"), 0).requires_grad_(False)
-    x = RING.law.sample(5_000, seed=3)
+    x = RING.distribution.sample(5_000, seed=3)
     result = model.generator(torch.randn(10_000, 16, generator=torch.Generator().manual_seed(0)))
     d = (
         -model.discriminate(x).sigmoid().log().mean()
@@ -218,7 +218,7 @@ def test_one_player_steps_and_the_other_stands_still() -> None:
         "D alone moves", "D alone moves", "G alone moves"
     ]  # fmt: skip
     course = "".join(page.query_params["course"])
-    run = trained(lens.GameRecipe(RING.law, RING.loss, 5), 3, course)
+    run = trained(lens.GameRecipe(RING.distribution, RING.loss, 5), 3, course)
     d, g = (
         [weights_of(getattr(run.restore(frame), who)) for frame in range(4)]
         for who in ("discriminator", "generator")

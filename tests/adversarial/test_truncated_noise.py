@@ -38,7 +38,7 @@ def test_what_is_disregarded_and_small_cuts() -> None:
 
 
 @pytest.mark.parametrize("tau", [2.0, 0.5, 0.04])
-def test_draws_follow_the_law(tau: float) -> None:
+def test_draws_follow_the_distribution(tau: float) -> None:
     draw = truncated_normal(200, 100, tau, torch.Generator().manual_seed(0))
     z = draw.z.flatten().double()
     assert draw.z.shape == (200, 100) and z.abs().max() <= tau

@@ -59,13 +59,13 @@ def test_what_the_scenes_say() -> None:
     assert shift.partner[0] < 1e-5 and lens.chosen(shift.before) == 0
     for look in (shift, mirrored):
         assert look.cycle.max() < 1e-4
-        assert look.law.max() < 0.6 and look.law.max() < 1.6 * look.law.min()
+        assert look.w1.max() < 0.6 and look.w1.max() < 1.6 * look.w1.min()
     assert shift.partner[HALF] > 2 and mirrored.partner.min() > 1
     assert found(undoes=False).cycle[HALF] > 2 and found(undoes=False).cycle[0] < 1e-5
     shrunk = found(scale=0.5)
-    assert shrunk.cycle.max() < 1e-4 and shrunk.law.min() > 1.5 * shift.law.max()
+    assert shrunk.cycle.max() < 1e-4 and shrunk.w1.min() > 1.5 * shift.w1.max()
     wave = found(room.OWN)
-    assert wave.law[HALF // 2] > 3 * wave.law[0]
+    assert wave.w1[HALF // 2] > 3 * wave.w1[0]
 
 
 def test_marked_points_lie_all_around_and_are_opposite_their_partners_after_half_a_turn() -> None:

@@ -1,4 +1,4 @@
-"""Two laws, and below them their divergences along the same axis: q stands above its shift."""
+"""Two distributions, and below them their divergences along the same axis: q stands above its shift."""
 
 import math
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""Two laws, one shifted: every divergence between them, and what a small shift changes."""
+"""Two distributions, one shifted: every divergence between them, and what a small shift changes."""
 
 import math
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ OPTIONS = ["less than 0.001", "0.001 to 0.01", "more than 0.01"]
 NAMES = ("KL", "reverse KL", "JS", "W1", "W2²")
 INFINITY = r"\infty"
 DRAWN = tuple(round(-4 + 0.05 * i, 2) for i in range(161))  # shifts along the curves, past the film's
-REACH = DRAWN[-1]  # of the picture of both laws
+REACH = DRAWN[-1]  # of the picture of both distributions
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ def density(kind: Kind, x: Tensor, shift: Tensor, sd: float) -> Tensor:
 
 
 def story(kind: Kind, sd: float, sd2: float) -> Story:
-    """Both laws and all measures at every shift."""
+    """Both distributions and all measures at every shift."""
     a = torch.tensor(SHIFTS, dtype=torch.float64)
     x = torch.linspace(-REACH, REACH, 641, dtype=torch.float64)
     values = divergences(kind, a, sd, sd2)

@@ -1,4 +1,4 @@
-"""Divergences: how far two laws are apart, by five measures, while one of them moves."""
+"""Divergences: how far two distributions are apart, by five measures, while one of them moves."""
 
 from lab import ui
 from modules.adversarial import divergences

@@ -54,7 +54,7 @@ def untrained(loss: str, failure: str, cure: str) -> GAN:
 
 
 def sample(target: str, ink: Tensor | None) -> Tensor:
-    """EXAMPLES points of a law (N, 2), or of the ink of a drawing (S, S).
+    """EXAMPLES points of a distribution (N, 2), or of the ink of a drawing (S, S).
 
     Raises:
         UserError: there is no ink.
@@ -113,7 +113,7 @@ def reached(one: Look, count: int) -> str:
 
 
 def equations(looks: list[Look], loss: str) -> list[str]:
-    """The game's loss, and how far the laws are apart, LaTeX."""
+    """The game's loss, and how far the distributions are apart, LaTeX."""
     return [rf"{FORMULAS[loss]},\qquad W_1={one.w1:.3f}" for one in looks]
 
 

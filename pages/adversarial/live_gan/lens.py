@@ -39,9 +39,9 @@ POSTER, LAST, FILE = ("ring8", "non-saturating", 0), 50, "live-gan"
 
 
 @lru_cache(maxsize=8)
-def split(law: Distribution, part: int) -> Tensor:
-    """The points of a law to train on (part 1), and new ones (part 3)."""
-    return law.sample(TRAIN if part == 1 else TEST, seed=part)
+def split(distribution: Distribution, part: int) -> Tensor:
+    """The points of a distribution to train on (part 1), and new ones (part 3)."""
+    return distribution.sample(TRAIN if part == 1 else TEST, seed=part)
 
 
 def height(data: Tensor) -> float:
@@ -50,9 +50,9 @@ def height(data: Tensor) -> float:
 
 
 @lru_cache(maxsize=8)
-def shares(law: Distribution) -> Tensor:
-    """Of a law in each cell of the histogram, CELLS² + 1."""
-    return histogram(law.sample(COUNTED, seed=2))
+def shares(distribution: Distribution) -> Tensor:
+    """Of a distribution in each cell of the histogram, CELLS² + 1."""
+    return histogram(distribution.sample(COUNTED, seed=2))
 
 
 def histogram(x: Tensor) -> Tensor:
@@ -73,9 +73,9 @@ def knobs(
 
 @dataclass(frozen=True)
 class GameRecipe:
-    """The bench's game with one of its losses, on the points of a law."""
+    """The bench's game with one of its losses, on the points of a distribution."""
 
-    law: Distribution
+    distribution: Distribution
     loss: str
     seed: int
     stride: int = 20
@@ -96,7 +96,7 @@ class GameRecipe:
         games.take(self.round(model, knobs, generator), model.players(), optimizers)
 
     def round(self, model: GAN, knobs: Mapping[str, float], generator: torch.Generator) -> Iterator[Update]:
-        x = split(self.law, 1)
+        x = split(self.distribution, 1)
 
         def batch() -> Tensor:
             return x[torch.randint(len(x), (int(knobs["batch"]),), generator=generator)]
@@ -109,14 +109,14 @@ class GameRecipe:
     def look(self, model: GAN, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
         """made, surface (a byte a place), arrows, w1, modes, quality as of the bench's `Look`; losses (2,) of
         D and G on new points; js, of the histograms. NaN where the game has run away."""
-        x = split(self.law, 3)
+        x = split(self.distribution, 3)
         result = model.generator(model.noise(DRAWN, torch.Generator().manual_seed(self.seed)))
         real, fake = model.discriminate(x), model.discriminate(result[: len(x)])
         losses = torch.stack([model.gan_loss.discriminator(real, fake), model.gan_loss.generator(fake, real)])
         if not (result.isfinite().all() and losses.isfinite().all()):
             return ruined()
         with torch.enable_grad():  # the arrows are a slope
-            results = plane_games.look(model, x, self.law.name, 0)
+            results = plane_games.look(model, x, self.distribution.name, 0)
         return {
             "made": results.made.numpy(),
             "surface": (255 * results.surface).round().to(torch.uint8).numpy(),
@@ -125,7 +125,7 @@ class GameRecipe:
             "modes": np.array(math.nan if results.modes is None else results.modes, np.float32),
             "quality": np.array(math.nan if results.quality is None else results.quality, np.float32),
             "losses": losses.numpy(),
-            "js": jensen_shannon(shares(self.law), histogram(result)).float().numpy(),
+            "js": jensen_shannon(shares(self.distribution), histogram(result)).float().numpy(),
         }
 
     @property

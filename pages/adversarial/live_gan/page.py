@@ -23,7 +23,7 @@ with stage.rail:
 
 # --- Picture ------------------------------------------------------------------------------------
 
-data, tells, count = lens.split(recipe.law, 3)[:SHOWN], recipe.tells, modes_of(now.law)
+data, tells, count = lens.split(recipe.distribution, 3)[:SHOWN], recipe.tells, modes_of(now.law)
 pair = ui.compute(lens.untrained, now)
 
 
@@ -94,8 +94,8 @@ with stage.below:
             "yes" if known > lens.LOG2 / 2 else "no",
             f"It is {known:.3f} of {lens.LOG2:.3f} nats.",
             wrong={
-                "yes": "log 2 is reached only where the two laws share no cell, and here they share many.",
-                "no": "Samples may lie near the data and yet fill other cells: what one law fills alone "
+                "yes": "log 2 is reached only where both share no cell, and here they share many.",
+                "no": "Samples may lie near the data and yet fill other cells: what one of them fills alone "
                 "counts in full.",
             },
             veils=("picture", "equation"),

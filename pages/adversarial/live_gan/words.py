@@ -22,13 +22,13 @@ def moving(knobs: Sequence[Mapping[str, float]]) -> list[list[str]]:
     return [["made"], *players[1:]]
 
 
-def numbers(frames: Sequence[rewind.Frame], law: str) -> list[dict[str, str]]:
+def numbers(frames: Sequence[rewind.Frame], data: str) -> list[dict[str, str]]:
     """What the machine shows of each frame: both losses, and modes that are reached, or W₁."""
     results = []
     for frame in frames:
         modes, _ = lens.counts(frame)
         w1 = spelled(float(frame["w1"]))
-        result = f"W₁ = {w1}" if modes is None else f"{modes} of {modes_of(law)} modes"
+        result = f"W₁ = {w1}" if modes is None else f"{modes} of {modes_of(data)} modes"
         d, g = (f"L = {loss:.2f}" for loss in frame["losses"].tolist())
         results.append({"made": result, "D": d, "G": g})
     return results

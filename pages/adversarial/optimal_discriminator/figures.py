@@ -1,4 +1,4 @@
-"""Two laws, the discriminator between them, its loss on the way, and the parts of what is left."""
+"""Two distributions, the discriminator between them, its loss on the way, and the parts of what is left."""
 
 import math
 from typing import Any
@@ -11,7 +11,7 @@ from lab.figures.moving import turning, unrolling
 from pages.adversarial.optimal_discriminator.lens import FRAMES, Slopes, Story
 
 
-def laws(story: Story) -> go.Figure:
+def densities(story: Story) -> go.Figure:
     """The data's density and the generator's."""
     colors = {"data p": theme.INPUT, "generator q": theme.OUTPUT}
     fig = curves({"data p": story.p, "generator q": story.q}, story.x, ylabel="density", colors=colors)

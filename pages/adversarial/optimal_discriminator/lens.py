@@ -1,9 +1,9 @@
-r"""A discriminator that learns between two known laws, and what is left for the generator.
+r"""A discriminator that learns between two known distributions, and what is left for the generator.
 
     D*(x) = p/(p + q)     L[D] = −E_p log D − E_q log(1 − D)  ≥  L* = 2 log 2 − 2 D_JS
     D_JS = ½ KL(q ‖ m) + ½ KL(p ‖ m)      quality + coverage
 
-The laws are mixtures of two unit Gaussians; integrals are sums over a grid of G cells.
+The distributions are mixtures of two unit Gaussians; integrals are sums over a grid of G cells.
 Reference: [UDL] §15.2.1 (eqs 15.6–15.9), which says that coverage does not depend on the generator: true
 while D is held fixed. At the best D the slope of the value is that of both parts.
 """
@@ -28,7 +28,7 @@ from pages.adversarial.optimal_discriminator.room import HILLS
 LOW, HIGH, CELLS = -12.0, 18.0, 3001
 SHOWN = slice(500, 2901, 8)  # x from −7 to 17
 FRAMES = [0, 1, 2, 4, 7, 11, 16, 23, 32, 45, 62, 85, 115, 155, 210, 280, 370, 480, 600]  # steps
-EXAMPLES = 2000  # of each law
+EXAMPLES = 2000  # of each distribution
 WIDTH = 0.06  # of the cells in whose middles D sees them: far below what it can tell apart
 LEAK = 0.2  # of a `Discriminator`'s leaky ReLUs
 OPTIONS = ["below 0.05", "0.05 to 0.3", "above 0.3"]
@@ -36,7 +36,7 @@ OPTIONS = ["below 0.05", "0.05 to 0.3", "above 0.3"]
 
 @dataclass(frozen=True)
 class Pair:
-    """Data law p and generator law q, each w N(left, 1) + (1 − w) N(right, 1)."""
+    """Data distribution p and generator distribution q, each w N(left, 1) + (1 − w) N(right, 1)."""
 
     left: float
     right: float
@@ -78,7 +78,7 @@ def modes(weight: float) -> Pair:
 
 
 def pair(laws: str, d: float, w: float) -> Pair:
-    """The laws that the controls give."""
+    """The distributions that the controls give."""
     return hills(d) if laws == HILLS else modes(w)
 
 
@@ -117,7 +117,7 @@ def grid() -> tuple[Tensor, float]:
 
 
 def story(pair: Pair, hidden: int, rate: float, seed: int) -> Story:
-    """Train a discriminator of one hidden layer on samples of both laws; look at it at FRAMES."""
+    """Train a discriminator of one hidden layer on samples of both distributions; look at it at FRAMES."""
     x, width = grid()
     p, q = pair.log_densities(x).exp() * width  # tables
     best = optimal_discriminator(p, q)
@@ -178,7 +178,7 @@ def gradients(theta: Sequence[Tensor], x: Tensor, p: Tensor, q: Tensor) -> list[
 
 
 def counted(real: Tensor, result: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """The middles of the cells that have examples (C, 1), and the shares of both laws in each, (C,).
+    """The middles of the cells that have examples (C, 1), and the shares of both distributions in each, (C,).
 
     The loss of thousands of examples is then that of a few hundred cells, each with its shares.
     """

@@ -16,7 +16,7 @@ film = ui.film_of(now, len(lens.FRAMES), names=lens.FRAMES)
 with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
-        ui.figure(figures.laws(result), alt="Densities of the data and of the generator", key="laws",
+        ui.figure(figures.densities(result), alt="Densities of the data and of the generator", key="laws",
                   share=0.5, data={"x": result.x, "p": result.p, "q": result.q})  # fmt: skip
         ui.figure(
             figures.discriminator(result), key="discriminator", share=0.5, film=film,

@@ -56,7 +56,7 @@ class Course:
 
     @property
     def gap(self) -> Tensor:
-        """|θ − μ|, W₁ of both laws: (R + 1,)."""
+        """|θ − μ|, W₁ of both distributions: (R + 1,)."""
         return (self.theta - self.rules.real).abs()
 
 

@@ -60,7 +60,7 @@ ROOM = Room(
             State(step=0),
         ),
         "Equilibrium": Scene(
-            "Where both laws agree D* is nearly ½ everywhere; what slope D has is noise of its few examples.",
+            "Where both agree D* is nearly ½ everywhere; what slope D has is noise of its few examples.",
             State(start=7.5, step=1),
         ),
         "Saturating": Scene(

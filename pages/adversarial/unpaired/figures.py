@@ -51,7 +51,7 @@ def plane(result: Look) -> dict[str, Any]:
 def costs(result: Look) -> dict[str, Any]:
     """The losses over the turn, and a line at that of each frame."""
     lines = {
-        "W₁": result.law,
+        "W₁": result.w1,
         "cycle": result.cycle,
         "input–output": result.before,
         "identity": result.identity,

@@ -25,7 +25,7 @@ class Look:
     """
     Attributes:
         a: (SHOWN, 2). made: (TURNS, SHOWN, 2) there(a). hue: (SHOWN,) of a's direction, 0 to 1.
-        law: W₁ between what is made and the second domain, of COMPARED points each.
+        w1: W₁ between what is made and the second domain, of COMPARED points each.
         cycle: E ‖back(there(a)) − a‖₁. before: E ‖there(a) − a‖₁. identity: E ‖there(b) − b‖₁.
         partner: E ‖there(a) − (a + μ)‖₁, which no loss may ask for. All (TURNS,).
     """
@@ -33,7 +33,7 @@ class Look:
     a: Tensor
     made: Tensor
     hue: Tensor
-    law: Tensor
+    w1: Tensor
     cycle: Tensor
     before: Tensor
     identity: Tensor
@@ -94,14 +94,14 @@ def look(domain: str, ink: Tensor | None, mirror: bool, scale: float, undoes: bo
     second = a + mean
     order = torch.randperm(len(a), generator=torch.Generator().manual_seed(1))
     other = second[order[-COMPARED:]]  # of other points than those that are made
-    law = [float(assignment(x[order[:COMPARED]], other)[1]) for x in result]
+    w1 = [float(assignment(x[order[:COMPARED]], other)[1]) for x in result]
     shown = a[:SHOWN]
     hue = torch.atan2(shown[:, 1], shown[:, 0]) / (2 * math.pi) % 1
     return Look(
         shown,
         result[:, :SHOWN],
         hue,
-        torch.tensor(law),
+        torch.tensor(w1),
         norm(around - a),
         norm(result - a),
         norm(second @ matrices.mT + mean - second),
@@ -126,7 +126,7 @@ def captions(result: Look) -> list[str]:
     return [
         f"Rotation by {d:.0f}°: distance to the hidden partner {p:.2f}, cycle loss {c:.2f}, W₁ {w:.2f}."
         for d, p, c, w in zip(
-            degrees(), result.partner.tolist(), result.cycle.tolist(), result.law.tolist(), strict=True
+            degrees(), result.partner.tolist(), result.cycle.tolist(), result.w1.tolist(), strict=True
         )
     ]
 

@@ -34,7 +34,7 @@ span = (float(result.cycle.min()), float(result.cycle.max()))
 stage.metrics(
     {
         "Cycle loss over all φ": f"{span[0]:.2f} to {span[1]:.2f}",
-        "W₁ of the distributions": f"{float(result.law.min()):.2f} to {float(result.law.max()):.2f}",
+        "W₁ of the distributions": f"{float(result.w1.min()):.2f} to {float(result.w1.max()):.2f}",
     }
 )
 options = ["it is the same for all", "it depends on the rotation"]
@@ -66,8 +66,8 @@ with stage.below:
         from pages.adversarial.unpaired import lens
 
         stages = lens.look({now.domain!r}, {drawn}, {now.mirror}, {now.scale}, {now.undoes})
-        result = [float(x[{film.at}]) for x in (stages.law, stages.cycle, stages.before, stages.identity)]
+        result = [float(x[{film.at}]) for x in (stages.w1, stages.cycle, stages.before, stages.identity)]
         """,
-        shows=[float(x[film.at]) for x in (result.law, result.cycle, result.before, result.identity)],
+        shows=[float(x[film.at]) for x in (result.w1, result.cycle, result.before, result.identity)],
     )
     ui.source(CycleGAN.g_loss, History.swap, lens.look, references=ROOM.references)

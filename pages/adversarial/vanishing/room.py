@@ -25,7 +25,7 @@ ROOM = Room(
     references=(
         "Arjovsky & Bottou 2017, arXiv:1701.04862 (the experiment, and noise as a cure)",
         "Goodfellow et al. 2014, arXiv:1406.2661; Gulrajani et al. 2017, arXiv:1704.00028",
-        "[UDL] §15.2.2, figs 15.6–15.7 (laws that do not overlap: D_JS is log 2, not infinite)",
+        "[UDL] §15.2.2, figs 15.6–15.7 (distributions that do not overlap: D_JS is log 2, not infinite)",
     ),
     machine="gan",
     state=State,

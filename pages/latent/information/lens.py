@@ -122,8 +122,8 @@ class Jensen:
     gap: Tensor
 
 
-def law(name: str, own: Sequence[float], sigma: float = 1.0) -> Tensor:
-    """Equally likely values (N,): those of a die, quantiles of a law, or the reader's own."""
+def values(name: str, own: Sequence[float], sigma: float = 1.0) -> Tensor:
+    """Equally likely values (N,): those of a die, quantiles of a distribution, or the reader's own."""
     if name == "die":
         return torch.arange(1.0, 7.0, dtype=torch.float64)
     if name == "own":

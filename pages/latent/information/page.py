@@ -29,7 +29,7 @@ stage.scenes(
         ),
         "Constant": ui.scene("Drawn together to one value the gap is gone.", t=0.0, **JENSEN),
         "Lognormal": ui.scene(
-            "Quantiles of a lognormal law with σ = 1: the gap is near σ²/2.", law="lognormal", **JENSEN
+            "Quantiles of a lognormal with σ = 1: the gap is near σ²/2.", law="lognormal", **JENSEN
         ),
     }
 )
@@ -139,7 +139,7 @@ def jensen_view() -> None:
         if name == "lognormal":
             sigma = ui.slider("σ of log y", 0.1, 1.5, 1.0, key="sd", step=0.1)
     film = ui.film(len(lens.SPREADS), key="t", values=lens.SPREADS, default=1.0, label="t =", seconds=0.2)
-    result = lens.jensen(lens.law(name, own, sigma))
+    result = lens.jensen(lens.values(name, own, sigma))
     gap = float(result.gap[film.at])
     with stage.picture:
         left, right = ui.columns([3, 2])
@@ -191,9 +191,9 @@ def jensen_view() -> None:
             f"""
             import torch
             from modules.latent.information import jensen_gap
-            from pages.latent.information.lens import law
+            from pages.latent.information.lens import values
 
-            y = law({name!r}, {own}, {sigma})
+            y = values({name!r}, {own}, {sigma})
             y = y.mean() + {film.value} * (y - y.mean())
             result = float(jensen_gap(y, torch.full_like(y, 1 / len(y))))
             """,

@@ -139,8 +139,8 @@ def equations(halves: list[Half], x: Tensor, n: int) -> list[str]:
     """Of an E-step the responsibility for point n, of an M-step the weight of the same component, LaTeX."""
     sound = [half for half in halves if half.kind != "end"]
     means, matrices = (torch.stack([getattr(h, name) for h in sound]) for name in ("means", "matrices"))
-    laws = MultivariateNormal(means, matrices, validate_args=False)  # of every half-step and component
-    joints = torch.stack([half.weights for half in sound]) * laws.log_prob(x[n]).exp()
+    components = MultivariateNormal(means, matrices, validate_args=False)  # of every half-step and component
+    joints = torch.stack([half.weights for half in sound]) * components.log_prob(x[n]).exp()
     latex = [r"\log p(x) = \log \textstyle\sum_k \pi_k\, N(x; \mu_k, \Sigma_k)"]
     for number, now in enumerate(halves[1:]):
         if now.kind == "end" or now.r is None:

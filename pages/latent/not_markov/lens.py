@@ -1,6 +1,7 @@
 """A Markov chain seen through a function of its state: how the next symbol depends on how much is remembered.
 
-Reference: [BB] §5.1, example 5.10; its matrix is printed with the laws as columns, and under "n = 2".
+Reference: [BB] §5.1, example 5.10; its matrix is printed with the distributions as
+columns, and under "n = 2".
 """
 
 import re
@@ -19,27 +20,27 @@ PRINTED = [
     [1 / 2, 0, 0, 1 / 5, 0],
     [0, 0, 0, 1 / 5, 1],
     [1 / 2, 0, 0, 1 / 5, 0],
-]  # its rows sum to 1.2, 1.2, 0.7, 1.2, 0.7: the columns are the laws
+]  # its rows sum to 1.2, 1.2, 0.7, 1.2, 0.7: the columns are the distributions
 SHOWN = [0, 0, 0, 1, 1]  # the first three states show a 1, the last two a 2
 SYMBOLS = "12"
 LONGEST = 10  # symbols of a history
 
 
-def chain(law: Tensor, shown: Tensor) -> HMM:
+def chain(transitions: Tensor, shown: Tensor) -> HMM:
     """A stationary chain with these transitions (K, K) whose state k shows one symbol, shown[k].
 
     Raises:
-        ValueError: it has more than one stationary law.
+        ValueError: it has more than one stationary distribution.
     """
-    k = len(law)
-    weights, vectors = torch.linalg.eig(law.T.to(torch.float64))
+    k = len(transitions)
+    weights, vectors = torch.linalg.eig(transitions.T.to(torch.float64))
     unit = (weights - 1).abs() < 1e-9
     if int(unit.sum()) != 1:
         raise ValueError("The chain falls into parts that never meet: connect them by a transition.")
     stationary = vectors[:, unit][:, 0].real
     stationary = (stationary / stationary.sum()).clamp(min=0)
     model = HMM(k, "categorical", vocab_size=len(SYMBOLS))
-    model.set_parameters(stationary / stationary.sum(), law)
+    model.set_parameters(stationary / stationary.sum(), transitions)
     model.emission.probs.copy_(torch.nn.functional.one_hot(shown, len(SYMBOLS)))
     return model
 
@@ -56,8 +57,8 @@ def one_to_one() -> HMM:
 
 def lumped() -> HMM:
     """Three states of which two show a 1, and go on alike: what is seen is a Markov chain all the same."""
-    law = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.4, 0.4, 0.2]], dtype=torch.float64)
-    return chain(law, torch.tensor([0, 0, 1]))
+    transitions = torch.tensor([[0.5, 0.25, 0.25], [0.25, 0.5, 0.25], [0.4, 0.4, 0.2]], dtype=torch.float64)
+    return chain(transitions, torch.tensor([0, 0, 1]))
 
 
 CHAINS = {"Five states": five_states, "One state a symbol": one_to_one, "Alike behind a symbol": lumped}
@@ -79,8 +80,10 @@ def typed_chain(typed: str, shown: str) -> HMM:
     symbols = re.sub(r"[\s,;]", "", shown)
     if len(symbols) != k or set(symbols) - set(SYMBOLS):
         raise ValueError(f"Each of the {k} states shows a 1 or a 2: type {k} of them.")
-    law = torch.tensor([[float(w) for w in row] for row in rows], dtype=torch.float64)
-    return chain(law / law.sum(1, keepdim=True), torch.tensor([SYMBOLS.index(s) for s in symbols]))
+    transitions = torch.tensor([[float(w) for w in row] for row in rows], dtype=torch.float64)
+    return chain(
+        transitions / transitions.sum(1, keepdim=True), torch.tensor([SYMBOLS.index(s) for s in symbols])
+    )
 
 
 def read(typed: str) -> tuple[list[int], str]:

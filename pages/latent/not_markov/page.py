@@ -26,22 +26,22 @@ stage.scenes(
 )  # fmt: skip
 
 
-def chosen(name: str, law: str, shown: str) -> HMM:
-    return lens.typed_chain(law, shown) if name == OWN else lens.CHAINS[name]()
+def chosen(name: str, transitions: str, shown: str) -> HMM:
+    return lens.typed_chain(transitions, shown) if name == OWN else lens.CHAINS[name]()
 
 
 @ui.cached
-def drawn(name: str, law: str, shown: str, seed: int):
-    return lens.draw(chosen(name, law, shown), COUNT, seed)
+def drawn(name: str, transitions: str, shown: str, seed: int):
+    return lens.draw(chosen(name, transitions, shown), COUNT, seed)
 
 
 # --- Controls -----------------------------------------------------------------------------------
 
-law, shown = "", ""
+transitions, shown = "", ""
 with stage.rail:
     name = ui.choice("Chain", [*lens.CHAINS, OWN], key="chain", as_list=True)
     if name == OWN:
-        law = ui.text(
+        transitions = ui.text(
             "Transitions", "0.9 0.05 0.05; 0.1 0.1 0.8; 0 0.2 0.8", key="law", max_chars=200, area=False,
             says=square_commas,
         )  # fmt: skip
@@ -49,15 +49,15 @@ with stage.rail:
     typed = ui.text("What was seen, the latest last", "21111", key="past", max_chars=40, area=False)
     seed = ui.number("Seed of the counted draw", 0, 999, 0, key="seed")
 try:
-    model = chosen(name, law, shown)
+    model = chosen(name, transitions, shown)
     history, left_out = lens.read(typed)
 except ValueError as error:
     ui.stop(str(error))
 with stage.rail:
     ui.caption(left_out or f"Counted in {COUNT:,} drawn symbols.")
-memory = lens.remember(model, history, drawn(name, law, shown, seed))
+memory = lens.remember(model, history, drawn(name, transitions, shown, seed))
 others = [each for each in lens.CHAINS if each != name]
-ui.prefetch(drawn, (name, law, shown, min(999, seed + 1)), *((each, "", "", seed) for each in others))
+ui.prefetch(drawn, (name, transitions, shown, min(999, seed + 1)), *((each, "", "", seed) for each in others))
 pasts = ["–", *(lens.spelled(history[-h:], "") for h in range(1, len(history) + 1))]
 symbols = [lens.SYMBOLS[s] for s in model.emission.probs.argmax(1).tolist()]
 
@@ -116,9 +116,9 @@ with stage.below:
                 "sum of the column": [f"{sum(column):.1f}" for column in zip(*lens.PRINTED, strict=True)],
                 "stationary, by columns": [f"{p:.6f}" for p in model.initial.tolist()],
             },
-            alt="Sums of the printed matrix by rows and by columns, and the stationary law",
+            alt="Sums of the printed matrix by rows and by columns, and the stationary distribution",
         )
-        ui.caption("No row of the printed matrix sums to 1; its columns do, and they are the laws used here.")
+        ui.caption("No row of the printed matrix sums to 1; its columns do, and they are used here.")
     if name != OWN:
         ui.program(
             f"""

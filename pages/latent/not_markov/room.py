@@ -9,7 +9,7 @@ ROOM = Room(
     minutes=6,
     words="lumpability; hidden Markov process; Markov property; higher-order Markov",
     references=(
-        '[BB] §5.1, example 5.10 (under "n = 2", with the laws as columns: rows do not sum to 1)',
+        '[BB] §5.1, example 5.10 (under "n = 2", with the distributions as columns: rows do not sum to 1)',
         "Burke, Rosenblatt 1958, A Markovian function of a Markov chain",
     ),
     lenses=("sampling",),
