@@ -24,7 +24,6 @@ DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
        (p) => p.querySelector('.main-svg') || !p.checkVisibility())
   && [...document.querySelectorAll('.lectern-figure')].every((f) => f.querySelector('.main-svg'))
   && !window.lecternDrawing?.size"""
-LOOK = 50  # milliseconds from one look at the page to the next: each keeps it busy
 WORKS = "[class*=st-key-][class*=-cancel]"  # the button of a job that goes on
 FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]
 
@@ -191,9 +190,9 @@ class Visit:
         """Wait until the script has run to its end and every figure is drawn."""
         tab = tab or self.tab
         tab.wait_for_timeout(150)  # a click takes a moment to reach the server
-        tab.wait_for_function(DRAWN, polling=LOOK)
+        tab.wait_for_function(DRAWN)
         tab.wait_for_timeout(150)
-        tab.wait_for_function(DRAWN, polling=LOOK)
+        tab.wait_for_function(DRAWN)
 
     def quiet(self) -> None:
         """Wait until nothing has changed for a second: several messages may be on their way."""
