@@ -13,7 +13,7 @@ from pages.latent.kalman import figures, lens
 def test_the_line_by_a_loop_over_numbers() -> None:
     """A scalar filter written out, for the page's default series."""
     page = open_page("latent/kalman", view="Line")
-    x = lens.seen(lens.step(), 0.4, 0)[:, 0].tolist()
+    x = lens.observations(lens.step(), 0.4, 0)[:, 0].tolist()
     m, p, total, means = 0.0, 1.0, 0.0, []
     for t, value in enumerate(x):
         if t:
@@ -44,7 +44,7 @@ def test_three_numbers() -> None:
 
 @pytest.mark.parametrize("gap", [False, True])
 def test_the_smoother_equals_the_joint_gaussian(gap: bool) -> None:
-    x = lens.seen(lens.circle(), 0.4, 0)
+    x = lens.observations(lens.circle(), 0.4, 0)
     x = lens.hidden(x) if gap else x
     system = lens.plane_system(0.01, 0.4)
     story = lens.story(system, x)
@@ -62,20 +62,20 @@ def test_the_smoother_equals_the_joint_gaussian(gap: bool) -> None:
 
 def test_what_the_scenes_say() -> None:
     truth = lens.circle()
-    x = lens.seen(truth, 0.4, 0)
+    x = lens.observations(truth, 0.4, 0)
     story = lens.story(lens.plane_system(0.01, 0.4), x)
     off = [lens.distance(v, truth) for v in (x, story.filtered, story.smoothed)]
     assert off[0] > off[1] > off[2]
     assert story.filtered_spread[14, 0, 0] < story.predicted_spread[14, 0, 0]
     without = lens.story(lens.plane_system(0.01, 0.4), lens.hidden(x)).filtered_spread[:, 0, 0]
     assert (without[lens.GAP].diff() > 0).all() and without[18] > 10 * without[11]
-    corner = lens.seen(lens.zigzag(), 0.4, 0)
+    corner = lens.observations(lens.zigzag(), 0.4, 0)
     stiff, nervous = (lens.story(lens.plane_system(q, 0.4), corner) for q in (0.001, 1.0))
     late = [lens.distance(v.filtered, lens.zigzag()) for v in (stiff, nervous)]
     assert late[0] > lens.distance(corner, lens.zigzag()) > late[1]
     assert nervous.gains[-1, 0, 0] > 0.75 > stiff.gains[-1, 0, 0] + 0.3
-    wild = lens.seen(lens.still(), 0.4, 0, outlier=True)
-    calm = lens.seen(lens.still(), 0.4, 0)
+    wild = lens.observations(lens.still(), 0.4, 0, outlier=True)
+    calm = lens.observations(lens.still(), 0.4, 0)
     system = lens.line_system(1.0, 0.1, 0.4)
     a, b = lens.story(system, wild), lens.story(system, calm)
     torch.testing.assert_close(a.gains, b.gains, rtol=0, atol=0)

@@ -124,13 +124,13 @@ def fits(
     parts: list[tuple[Tensor, ...]] = []
     for size in sizes:
         models.append(mixture(x, size, covariance))
-        parts.append(seen(models[-1], x, held_out, max(sizes)))
+        parts.append(summary(models[-1], x, held_out, max(sizes)))
         done, numbers = [m.components for m in models], [m.num_parameters for m in models]
         yield sum(done) / sum(sizes), Fits(done, numbers, *map(torch.stack, zip(*parts, strict=True)))
 
 
-def seen(model: GaussianMixture, x: Tensor, held_out: Tensor, most: int) -> tuple[Tensor, ...]:
-    """What `Fits` keeps of a mixture: both likelihoods, its density and its ellipses."""
+def summary(model: GaussianMixture, x: Tensor, held_out: Tensor, most: int) -> tuple[Tensor, ...]:
+    """The parts of `Fits` of one mixture: both likelihoods, its density and its ellipses."""
     likely = model.log_prob(x).mean(), model.log_prob(held_out).mean()
     return *likely, shadow(model), outlines(model, most)
 

@@ -22,19 +22,21 @@ def by_dimension(results: Sequence[Dimensions], at: int) -> tuple[go.Figure, dic
     names = [f"z{j + 1}" for j in results[at].order]
     now = results[at].kl
     fig = basic.bars(names, now, xlabel="dimension, by its KL", ylabel="KLⱼ, nats")
-    fig.update_traces(marker_color=colors[at], text=said([now])[0], textposition="outside", cliponaxis=False)
+    fig.update_traces(
+        marker_color=colors[at], text=labels([now])[0], textposition="outside", cliponaxis=False
+    )
     fig.update_yaxes(range=[0, 1.12 * max(one.kl.max().item() for one in results)])
     fig.update_xaxes(range=[-0.5, most - 0.5])
     moves = {
         "data.0.x": [list(range(len(one.kl))) for one in results], "data.0.y": [one.kl for one in results],
-        "data.0.marker.color": colors, "data.0.text": said([one.kl for one in results]),
+        "data.0.marker.color": colors, "data.0.text": labels([one.kl for one in results]),
         "layout.xaxis.tickvals": [list(range(len(one.kl))) for one in results],
         "layout.xaxis.ticktext": [[f"z{j + 1}" for j in one.order] for one in results],
     }  # fmt: skip
     return fig, moves
 
 
-def said(values: Sequence[Tensor]) -> list[list[str]]:
+def labels(values: Sequence[Tensor]) -> list[list[str]]:
     """Numbers over bars."""
     return [[f"{v:.3f}" for v in one.tolist()] for one in values]
 

@@ -174,7 +174,7 @@ def class_by_style() -> None:
         )
 
 
-def told_or_not() -> None:
+def class_in_code() -> None:
     """How well a line reads the class from the code, and the costs of your digit under each class."""
     score, floor = probes(name)
     plain, _ = probes(OTHER)
@@ -232,7 +232,7 @@ def told_or_not() -> None:
         )
 
 
-{VIEWS[0]: own_style, VIEWS[1]: class_by_style, VIEWS[2]: told_or_not}[view]()
+{VIEWS[0]: own_style, VIEWS[1]: class_by_style, VIEWS[2]: class_in_code}[view]()
 with stage.below:
     ui.source(
         CVAE.concat_class, CVAE.class_log_weights, lens.every_class, lens.probe, references=ROOM.references

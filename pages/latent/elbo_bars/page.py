@@ -43,7 +43,7 @@ stage.scenes(
 
 
 @ui.cached
-def found_for(coefficients, x: float, noise: float, means, deviations) -> lens.Bound:
+def bound(coefficients, x: float, noise: float, means, deviations) -> lens.Bound:
     return lens.bound(coefficients, x, noise, means, deviations)
 
 
@@ -73,9 +73,9 @@ with stage.rail:
         )
         means, deviations = [mean] * film.count, lens.DEVIATIONS
     beta = ui.slider("Weight β in C", 0.25, 4.0, 1.0, key="beta", step=0.25)
-result = found_for(coefficients, x, s, means, deviations)
+result = bound(coefficients, x, s, means, deviations)
 ui.prefetch(
-    found_for,
+    bound,
     *((coefficients, each, s, means, deviations) for each in ui.near(x, -3.0, 3.0, 0.1)),
     *((coefficients, x, each, means, deviations) for each in ui.near(s, 0.2, 2.0, 0.1)),
     *((g, x, own, means, deviations) for name, (g, own) in lens.MODELS.items() if name != model),

@@ -64,7 +64,7 @@ def film(result: Found, algorithm: Algorithm, states: Sequence[str]) -> Film:
             ways[f, at] = result.model.transition > 0
         elif algorithm in ("forward", "smoothing") and at:
             ways[f, at - 1] = result.model.transition > 0
-        caption, equation = said(result, algorithm, at, back, states)
+        caption, equation = caption_and_equation(result, algorithm, at, back, states)
         captions.append(caption)
         equations.append(equation)
     sums = values.nansum(2, keepdim=True)
@@ -72,7 +72,9 @@ def film(result: Found, algorithm: Algorithm, states: Sequence[str]) -> Film:
     return Film(values, colours, ways, path, captions, equations)
 
 
-def said(result: Found, algorithm: Algorithm, at: int, back: bool, states: Sequence[str]) -> tuple[str, str]:
+def caption_and_equation(
+    result: Found, algorithm: Algorithm, at: int, back: bool, states: Sequence[str]
+) -> tuple[str, str]:
     """Caption and equation of one frame, with the numbers of its likeliest state."""
     model, last = result.model, len(result.b) - 1
     a = model.transition

@@ -58,14 +58,14 @@ def wave() -> Tensor:
 
 
 def still() -> Tensor:
-    """Nothing moves; one observation of it, in `seen`, is far off."""
+    """Nothing moves; one observation of it, in `observations`, is far off."""
     return torch.zeros(STEPS, 1, dtype=torch.float64)
 
 
 SERIES: dict[str, Callable[[], Tensor]] = {"jump": step, "wave": wave, "outlier": still}
 
 
-def seen(truth: Tensor, noise: float, seed: int, outlier: bool = False) -> Tensor:
+def observations(truth: Tensor, noise: float, seed: int, outlier: bool = False) -> Tensor:
     """The truth (T, D) with noise; with an outlier, the middle frame is 5 away."""
     generator = torch.Generator().manual_seed(seed)
     x = truth + noise * torch.randn(truth.shape, generator=generator, dtype=torch.float64)

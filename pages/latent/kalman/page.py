@@ -48,8 +48,9 @@ def given(columns: int, shelf: dict, key: str, start: str) -> tuple:
     if name != OWN:
         truth = shelf[name]()
         odd = name == "outlier"
-        x = lens.seen(truth, noise, seed, odd)
-        words = f"lens.seen(lens.{'PATHS' if columns == 2 else 'SERIES'}[{name!r}](), {noise}, {seed}, {odd})"
+        x = lens.observations(truth, noise, seed, odd)
+        paths = "PATHS" if columns == 2 else "SERIES"
+        words = f"lens.observations(lens.{paths}[{name!r}](), {noise}, {seed}, {odd})"
     else:
         with stage.below:
             text = ui.text("Frames, “?” for one that is missing", start, key=f"own{columns}", max_chars=2000)

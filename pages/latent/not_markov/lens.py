@@ -154,7 +154,7 @@ def spelled(history: list[int], between: str = ", ") -> str:
     return between.join(SYMBOLS[s] for s in history)
 
 
-def said(model: HMM, history: list[int], memory: Memory) -> tuple[list[str], list[str]]:
+def captions_and_equations(model: HMM, history: list[int], memory: Memory) -> tuple[list[str], list[str]]:
     """Captions and equations by length of memory."""
     captions, equations = [], []
     ahead = (model.transition @ model.emission.probs)[:, 0]

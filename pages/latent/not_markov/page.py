@@ -80,7 +80,7 @@ with stage.picture:
             alt="What this much memory says of the hidden state", frames={"data.0.y": memory.states},
             data={"state": range(1, model.states + 1), "probability": memory.states[film.at]},
         )  # fmt: skip
-captions, equations = lens.said(model, history, memory)
+captions, equations = lens.captions_and_equations(model, history, memory)
 with stage.foot:
     film.bar(captions=captions, equations=equations)
 

@@ -73,7 +73,7 @@ def story(tables: Sequence[Tables]) -> Story:
     return Story(numbers, q, tables[0].joint.flatten())
 
 
-def found(
+def tables_and_story(
     data: Sequence[float], prior: Sequence[float], decoder: Tensor, asked: Tensor | None
 ) -> tuple[list[Tables], Story]:
     """Tables and numbers for every λ; the exact posterior where nothing is asked for."""

@@ -85,7 +85,7 @@ with stage.rail:
     own = table("q(z|x), a row for each x", "0.8 0.2; 0.1 0.9", "own", x, z) if inference == "own" else None
     printed = ui.toggle("Printed identities", False, key="printed")
 film = ui.film(len(lens.SHARES), key="lam", values=lens.SHARES, default=1.0, label="λ =", seconds=0.25)
-tables, result = lens.found(data, prior, decoder, own)
+tables, result = lens.tables_and_story(data, prior, decoder, own)
 at = film.at
 numbers = {name: float(values[at]) for name, values in result.numbers.items()}
 
