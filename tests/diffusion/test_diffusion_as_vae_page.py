@@ -150,9 +150,9 @@ def test_both_chains_meet_at_the_last_code() -> None:
     """What the first scene says: up from the picture, down from the same x_T."""
     model, _, result = large()
     x = terms.picture("3", *terms.of_model(model))
-    assert result.codes.shape == result.made.shape == (5, 6, 28, 28)
+    assert result.codes.shape == result.reconstructions.shape == (5, 6, 28, 28)
     assert torch.allclose(result.codes[:, 0], x[0].expand(5, 28, 28), atol=1e-6)
-    assert torch.equal(result.codes[:, -1], result.made[:, -1])
+    assert torch.equal(result.codes[:, -1], result.reconstructions[:, -1])
     for i, T in enumerate(room.STEPS[:3]):
         results = terms.schedule_of("cosine", T)
         whole = terms.terms(model, results, x, bound.variances(results, "beta"), clip=True)
@@ -176,7 +176,7 @@ def test_what_is_shown_of_the_chains() -> None:
     _, arrays = figure(page, "chain")
     assert arrays["data.0.z"].shape == (5, 60, 180) and arrays["data.1.y"].shape == (5, 6)
     assert arrays["data.1.y"][2][1:].tolist() == pytest.approx(result.bits[2].tolist(), rel=1e-4)
-    assert arrays["data.0.z"][2][30:58, :28] == pytest.approx(result.made[2, 0].numpy(), abs=1e-3)
+    assert arrays["data.0.z"][2][30:58, :28] == pytest.approx(result.reconstructions[2, 0].numpy(), abs=1e-3)
     encoder = sum(p.numel() for p in vae.encoder.parameters())
     assert f"encoder of {encoder:,} weights" in prose(page)
     assert "39,200 numbers, the VAE's 40" in film(page, "T")["captions"][2]

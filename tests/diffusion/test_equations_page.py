@@ -55,7 +55,7 @@ def test_one_walk_in_the_clouds_own_unit(kind: str) -> None:
         two = sde.exact_log_prob(vp, lens.MIXTURE, x * sde.radius(vp, s)[0], s)
         assert torch.allclose(one, two, atol=1e-6)
     result, results = lens.run(kind, room.NOISING, 50, 10, 0), other
-    own = lens.seen(result, results, True)[0]
+    own = lens.cloud_and_means(result, results, True)[0]
     assert torch.allclose(own.std((1, 2)), torch.ones(1, dtype=torch.float64), atol=0.08)
 
 

@@ -24,8 +24,10 @@ def model(source: str = room.EXACT) -> GaussianDiffusion:
 
 
 @cache
-def told(source: str = room.EXACT, place: tuple[float, float] = PLACE, kind: parameterisation.Kind = "eps",
-         error: float = 0.0) -> lens.Views:  # fmt: skip
+def four_views(
+    source: str = room.EXACT, place: tuple[float, float] = PLACE, kind: parameterisation.Kind = "eps",
+    error: float = 0.0,
+) -> lens.Views:  # fmt: skip
     result = model(source)
     drawn = digits()[0][1] if source == room.DIGIT else None
     x = lens.start(result, place, drawn)
@@ -33,7 +35,7 @@ def told(source: str = room.EXACT, place: tuple[float, float] = PLACE, kind: par
 
 
 def at(views: lens.Views, kind: parameterisation.Kind, t: int) -> Tensor:
-    return views.told[kind][views.times.index(t)]
+    return views.predictions[kind][views.times.index(t)]
 
 
 def off(views: lens.Views, usual: lens.Views, kind: parameterisation.Kind, t: int) -> float:
@@ -47,12 +49,12 @@ def alike(a: Tensor, b: Tensor) -> float:
 @pytest.mark.parametrize("source", room.SOURCES)
 def test_the_four_are_one(source: str) -> None:
     """x_t is made of x̂_0 and ε̂; v̂ stands across it; the score is ε̂ over −√(1−ᾱ): by the formulas alone."""
-    result, a = told(source), model(source).schedule.alpha_bar[torch.tensor(told(source).times)]
+    result, a = four_views(source), model(source).schedule.alpha_bar[torch.tensor(four_views(source).times)]
     a, b = (v.reshape(-1, *[1] * (result.x.ndim - 1)) for v in (a.sqrt(), (1 - a).sqrt()))
-    eps, x0 = result.told["eps"], result.told["x0"]
+    eps, x0 = result.predictions["eps"], result.predictions["x0"]
     assert torch.allclose(a * x0 + b * eps, result.x, atol=1e-12)
-    assert torch.allclose(result.told["v"], a * eps - b * x0, atol=1e-9)
-    assert torch.allclose(result.told["score"], -eps / b, rtol=1e-12)
+    assert torch.allclose(result.predictions["v"], a * eps - b * x0, atol=1e-9)
+    assert torch.allclose(result.predictions["score"], -eps / b, rtol=1e-12)
     assert result.lost < 1e-12
 
 
@@ -64,12 +66,12 @@ def test_the_exact_score_is_the_slope_of_log_p() -> None:
         x = torch.tensor([PLACE], dtype=torch.float64, requires_grad=True)
         mixture.log_prob(x, model().schedule.alpha_bar[t]).sum().backward()
         assert x.grad is not None
-        assert torch.allclose(at(told(), "score", t), x.grad[0], rtol=1e-9)
+        assert torch.allclose(at(four_views(), "score", t), x.grad[0], rtol=1e-9)
 
 
 @pytest.mark.parametrize("kind", lens.KINDS)
 def test_an_error_grows_as_the_curves_say(kind: parameterisation.Kind) -> None:
-    usual, wrong = told(), told(kind=kind, error=0.2)
+    usual, wrong = four_views(), four_views(kind=kind, error=0.2)
     schedule = model().schedule
     for target in ("x0", "eps"):
         grown = lens.gain(schedule, kind, target)
@@ -94,7 +96,7 @@ def test_gains_by_hand() -> None:
 def test_what_is_shown() -> None:
     page = opened(t=26, kind="x̂₀", seen="ε̂")
     shown, arrays = figure(page, "arrows")
-    tip = at(told(), "x0", 26)
+    tip = at(four_views(), "x0", 26)
     trace = next(i for i, line in enumerate(shown["figure"]["data"]) if line.get("name") == "x̂₀")
     assert [arrays[f"data.{trace}.{axis}"][1][1] for axis in "xy"] == pytest.approx(tip.tolist(), abs=1e-5)
     assert [arrays[f"data.{trace}.{axis}"][1][0] for axis in "xy"] == [0, 0]
@@ -112,14 +114,14 @@ def test_which_error_grows_most_turns_with_time() -> None:
 
 
 def test_what_the_scenes_of_the_plane_say() -> None:
-    early = told(place=(1.5, 0.3))
+    early = four_views(place=(1.5, 0.3))
     assert float(at(early, "score", 1).norm() / at(early, "eps", 1).norm()) == pytest.approx(100, rel=1e-6)
     apart = (at(early, "v", 1) - at(early, "eps", 1)).norm() / at(early, "eps", 1).norm()
     assert float(apart) < 0.1
-    late = told()
+    late = four_views()
     assert torch.allclose(at(late, "eps", 1000), torch.tensor(PLACE).double(), atol=1e-3)
     assert float(at(late, "x0", 1000).norm()) < 0.01
-    network = told(room.NETWORK)
+    network = four_views(room.NETWORK)
     for kind in lens.KINDS:
         assert float((at(network, kind, 101) - at(late, kind, 101)).norm()) < 0.12
     assert float((at(network, "eps", 1000) - at(late, "eps", 1000)).norm()) < 0.01
@@ -127,10 +129,10 @@ def test_what_the_scenes_of_the_plane_say() -> None:
 
 
 def test_what_the_scenes_of_the_digit_say() -> None:
-    usual = told(room.DIGIT)
+    usual = four_views(room.DIGIT)
     assert alike(at(usual, "v", 1), at(usual, "eps", 1)) > 0.99
     assert alike(at(usual, "v", 950), -at(usual, "x0", 950)) > 0.99
-    wrong = {kind: told(room.DIGIT, kind=kind, error=0.2) for kind in lens.KINDS}
+    wrong = {kind: four_views(room.DIGIT, kind=kind, error=0.2) for kind in lens.KINDS}
     assert off(wrong["eps"], usual, "x0", 950) > 2 > 0.25 > off(wrong["v"], usual, "x0", 950)
     assert off(wrong["x0"], usual, "eps", 26) > 4 > 0.25 > off(wrong["v"], usual, "eps", 26)
 

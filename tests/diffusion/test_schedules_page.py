@@ -24,16 +24,16 @@ def test_the_linear_schedule_in_numbers() -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    assert lens.spent(linear()) > 0.3 > lens.spent(lens.made("cosine", 1000, 0.02, 0.008, False))
-    cosine = lens.made("cosine", 1000, 0.02, 0.008, False)
+    assert lens.spent(linear()) > 0.3 > lens.spent(lens.noise_schedule("cosine", 1000, 0.02, 0.008, False))
+    cosine = lens.noise_schedule("cosine", 1000, 0.02, 0.008, False)
     assert 0.48 < float(cosine.alpha_bar[500]) < 0.51 and lens.clipped(cosine) == 1
-    ten = lens.made("linear", 10, 0.02, 0.008, False)
+    ten = lens.noise_schedule("linear", 10, 0.02, 0.008, False)
     assert lens.clipped(ten) > 1 and abs(float(ten.beta[1]) - 0.01) < 1e-12
-    assert float(lens.made("linear", 1000, 0.004, 0.008, False).alpha_bar[-1]) > 0.1
-    end = lens.made("linear", 1000, 0.02, 0.008, True)
+    assert float(lens.noise_schedule("linear", 1000, 0.004, 0.008, False).alpha_bar[-1]) > 0.1
+    end = lens.noise_schedule("linear", 1000, 0.02, 0.008, True)
     assert float(end.alpha_bar[-1]) == 0 and bool(lens.log_snr(end)[-1].isnan())
     bars = [float(word) for word in State.bars.split()]
-    own = lens.made("own", 1000, 0.02, 0.008, False, bars)
+    own = lens.noise_schedule("own", 1000, 0.02, 0.008, False, bars)
     fall = torch.tensor([1.0, *bars]).log().diff().argmin()
     assert int(own.beta.argmax()) in range(200 * int(fall) + 1, 200 * int(fall) + 201)
     for number in range(1, 8):
@@ -50,7 +50,7 @@ def test_an_own_schedule_goes_through_what_is_typed(T: int) -> None:
         assert own.beta[1:334].max() - own.beta[1:334].min() < 1e-12  # one β a stretch
     page = opened(kind="own", bars="0.9 0.4 0.01", T=T)
     assert metrics(page)["ᾱ at T"] == "0.01"
-    assert float(lens.made("own", T, 0.02, 0.008, True, bars).alpha_bar[-1]) == 0
+    assert float(lens.noise_schedule("own", T, 0.02, 0.008, True, bars).alpha_bar[-1]) == 0
 
 
 def test_what_is_no_schedule_is_said() -> None:

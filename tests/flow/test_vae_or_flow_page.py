@@ -57,7 +57,7 @@ def test_the_table_has_the_text_s_rows_and_numbers_of_its_own(models) -> None:
     assert result.networks == (1, 12) and result.off[1] < 1e-4 < result.off[0]
     assert result.gap > 0 and result.gain > 0 and all(0.5 < r <= 1 for r in result.right)
     rows = lens.table(result)
-    assert [(r.aspect, *r.said) for r in rows] == list(VAE_OR_FLOW)
+    assert [(r.aspect, *r.claims) for r in rows] == list(VAE_OR_FLOW)
     assert f"{result.bits[1]:.3f}" in rows[0].measured[1] and "bound too" in rows[0].but
     otherwise = result.right[0] <= result.right[1] or result.bits[1] >= result.bits[0]
     assert bool(rows[6].but) is otherwise

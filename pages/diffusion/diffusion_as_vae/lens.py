@@ -118,13 +118,13 @@ class Chains:
     """
     Attributes:
         codes: (F, RUNGS + 1, S, S) the picture and x_t at T/5 … T, as the fixed encoder draws them.
-        made: (F, RUNGS + 1, S, S) at the same t, as the decoder draws them, from the same x_T down.
+        reconstructions: (F, RUNGS + 1, S, S) at the same t, as the decoder draws them from the same x_T.
         bits: (F, RUNGS) of the terms of each fifth of the chain. parts: by T.
         mean, deviation: (K,) of the VAE's q(z | x). again: (S, S) decoded from the mean.
     """
 
     codes: Tensor
-    made: Tensor
+    reconstructions: Tensor
     bits: Tensor
     parts: list[Parts]
     mean: Tensor

@@ -101,7 +101,8 @@ def draw_chains() -> None:
         left, right = ui.columns([3, 1])
         with left:
             ui.figure(
-                figures.chains(result.codes, result.made, result.bits), key="chain", share=1.0, film=film,
+                figures.chains(result.codes, result.reconstructions, result.bits), key="chain", share=1.0,
+                film=film,
                 alt="The digit and its codes at rising t, what the decoder draws from the last of them, and "
                 "the bits of each fifth of the chain",
             )  # fmt: skip

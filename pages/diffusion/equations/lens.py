@@ -135,7 +135,7 @@ def data() -> float:
     return 1 - math.exp(-(NEAR**2) / 2)
 
 
-def seen(result: Run, results: SDE, own_unit: bool) -> tuple[Tensor, Tensor]:
+def cloud_and_means(result: Run, results: SDE, own_unit: bool) -> tuple[Tensor, Tensor]:
     """The cloud (F, CLOUD, 2) and the eight means (F, 8, 2), as they are or in the cloud's own unit."""
     times = torch.tensor(result.times, dtype=torch.float64)
     unit = torch.tensor([width(results, t) if own_unit else 1.0 for t in result.times], dtype=torch.float64)

@@ -70,7 +70,7 @@ def draw_cloud() -> None:
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
-            cloud, means = lens.seen(result, results, now.own_unit)
+            cloud, means = lens.cloud_and_means(result, results, now.own_unit)
             ui.figure(
                 figures.plane(cloud, means, lens.TRAILS, lens.reach(results, now.own_unit)),
                 key="cloud",

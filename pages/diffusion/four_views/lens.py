@@ -65,14 +65,14 @@ class Views:
     """
     Attributes:
         times: t of each frame. x: (F, *event), what is predicted from.
-        told: of each kind its prediction, (F, *event).
+        predictions: of each kind, (F, *event).
         size: of each kind the root of the mean square of its numbers, (F,).
         lost: largest difference of a prediction from itself, converted to each kind in turn and back.
     """
 
     times: list[int]
     x: Tensor
-    told: dict[Kind, Tensor]
+    predictions: dict[Kind, Tensor]
     size: dict[Kind, Tensor]
     lost: float
 
@@ -90,7 +90,7 @@ def views(predict: Predict, schedule: Schedule, x: Tensor, kind: Kind, error: fl
     return Views(times(schedule), x, results, size, lost(results["eps"], x, a))
 
 
-def told(
+def views_of_place(
     source: str, model: GaussianDiffusion, place: tuple[float, float], drawing: Tensor | None, seed: int,
     kind: str, off: float,
 ) -> Views:  # fmt: skip

@@ -11,12 +11,12 @@ SPANS = {"x̂₀": (-2.4, 3.0), "ε̂": (-3.0, 2.4)}
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-result, schedule = ui.compute(lens.told, now), ui.load(now.model).schedule
+result, schedule = ui.compute(lens.views_of_place, now), ui.load(now.model).schedule
 film = ui.film_of(now, len(result.times), values=result.times)
 results, of_digit = lens.KIND_OF[now.seen], now.source == DIGIT
 gains = {name: lens.gain(schedule, kind, results) for kind, name in lens.NAMES.items()}
 sizes = {name: result.size[kind] for kind, name in lens.NAMES.items()}
-answer = {name: result.told[kind] for kind, name in lens.NAMES.items()}
+answer = {name: result.predictions[kind] for kind, name in lens.NAMES.items()}
 
 with stage.picture:
     left, right = ui.columns([2, 1])

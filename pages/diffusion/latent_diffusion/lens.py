@@ -96,7 +96,7 @@ def costs(latent: LatentDDPM, pixels: GaussianDiffusion, w: float, S: int) -> li
     return [decoder, decoder + S * two * nets[0], S * two * nets[1]]
 
 
-def said(count: int) -> str:
+def millions(count: int) -> str:
     """A number of multiply-adds in words."""
     return f"{count / 1e6:.2f} M" if count < 1e7 else f"{count / 1e6:.0f} M"
 
@@ -109,7 +109,7 @@ def numbers(result: Draws) -> list[dict[str, str]]:
 
 def priced(costs: list[int]) -> str:
     """Multiply-adds by WAYS, in words."""
-    return ", ".join(f"{said(c)} by the {name}" for name, c in zip(WAYS, costs, strict=True))
+    return ", ".join(f"{millions(c)} by the {name}" for name, c in zip(WAYS, costs, strict=True))
 
 
 def captions(result: Draws) -> list[str]:

@@ -16,7 +16,9 @@ GONE = 0.01  # SNR under which next to nothing of the data is left
 MOST = 10  # typed ᾱ
 
 
-def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float] = ()) -> Schedule:
+def noise_schedule(
+    kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float] = ()
+) -> Schedule:
     """The schedule of the controls; `top` is β at T = 1000, `s` the cosine's offset, `bars` of one's own."""
     if kind == "own":
         result = through(bars, T)
@@ -27,7 +29,7 @@ def made(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[flo
 
 def chosen(kind: str, T: int, top: float, s: float, zero: bool, bars: Sequence[float]) -> Schedule:
     """The schedule that the controls ask for."""
-    return made(kind, T, top, s, zero, bars)
+    return noise_schedule(kind, T, top, s, zero, bars)
 
 
 def typed_bars(text: str) -> list[float]:

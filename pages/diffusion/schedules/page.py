@@ -12,7 +12,7 @@ with stage.rail:
     now = ui.read(ROOM)
 own = ui.compute(lens.chosen, now)
 other_kind = COSINE if now.kind == LINEAR else LINEAR
-other = lens.made(other_kind, now.T, 0.02, 0.008, False)
+other = lens.noise_schedule(other_kind, now.T, 0.02, 0.008, False)
 times = lens.times(own)
 film = ui.film_of(now, len(times), values=range(len(times)), names=times)
 t = times[film.at]
@@ -61,7 +61,8 @@ with stage.below:
         f"""
         from pages.diffusion.schedules import lens
 
-        own = lens.made({now.kind!r}, {now.T}, {now.top}, {now.s}, {now.zero}, {lens.typed_bars(now.bars)})
+        bars = {lens.typed_bars(now.bars)}
+        own = lens.noise_schedule({now.kind!r}, {now.T}, {now.top}, {now.s}, {now.zero}, bars)
         result = [float(own.alpha_bar[{t}]), float(own.snr[{t}])]
         """,
         shows=[float(own.alpha_bar[t]), float(own.snr[t])],

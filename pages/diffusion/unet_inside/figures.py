@@ -57,22 +57,22 @@ def u(shape: Shape) -> dict[str, Any]:
         patch(shape.guess, end, small, PICTURE, "x̂₀"),
     ]
     notes = [
-        said("xₜ", PICTURE / 2, 0),
-        said("x₀", PICTURE / 2, small),
-        said("ε̂", end + PICTURE / 2, 0),
-        said("guess x̂₀", end + PICTURE / 2, small),
+        label("xₜ", PICTURE / 2, 0),
+        label("x₀", PICTURE / 2, small),
+        label("ε̂", end + PICTURE / 2, 0),
+        label("guess x̂₀", end + PICTURE / 2, small),
     ]
     for arm, stages, at in ((left, shape.left, rows), (right, shape.right, rows[::-1])):
         for (name, stage), top in zip(stages.items(), at, strict=True):
             traces.append(patch(sheet(stage, shape.side), arm, top, HIGH, name, "diverging"))
-            notes.append(said(f"{name} · {stage.size}", arm + strip / 2, top))
+            notes.append(label(f"{name} · {stage.size}", arm + strip / 2, top))
     middles = [top + HIGH / 2 for top in rows]
     for k, channels in enumerate(shape.skips):
         off = k in shape.off
         color = theme.VERMILLION if off else theme.GREEN
         notes.append(arrow((left + strip + 1, middles[k]), (right - 1, middles[k]), color, dash=off))
         words = f"skip {k}: 0" if off else f"skip {k}: {channels}"
-        notes.append(said(words, (left + strip + right) / 2, middles[k], color))
+        notes.append(label(words, (left + strip + right) / 2, middles[k], color))
     notes.append(arrow((left + strip + 1, middles[-1]), (right - 1, middles[-1]), theme.INPUT))
     for above, below in pairwise(range(levels)):
         inner = rows[above] + HIGH, rows[below] - GAP + 2
@@ -110,7 +110,7 @@ def patch(z: Any, x: float, y: float, high: float, name: str, scale: theme.Scale
     }  # fmt: skip
 
 
-def said(text: str, x: float, y: float, color: str | None = None) -> dict[str, Any]:
+def label(text: str, x: float, y: float, color: str | None = None) -> dict[str, Any]:
     """Words above a place."""
     return {"x": x, "y": y, "text": text, "showarrow": False, "yanchor": "bottom",
             "font": {"size": 14, "color": color or theme.text()}}  # fmt: skip

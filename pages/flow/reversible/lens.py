@@ -61,7 +61,7 @@ class Round:
         point: (F, 2) one point.
         jacobians: (F, 2, 2) of what has been done so far, at the point.
         areas: (F,) of the patch.
-        said: what each frame did, LaTeX with numbers, and in words.
+        captions, equations: of each frame, what it did in words, and in LaTeX with numbers.
     """
 
     grid: Tensor

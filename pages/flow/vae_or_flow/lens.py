@@ -107,7 +107,7 @@ class Row:
     measurement agrees)."""
 
     aspect: str
-    said: tuple[str, str]
+    claims: tuple[str, str]
     measured: tuple[str, str]
     but: str
 

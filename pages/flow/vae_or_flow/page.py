@@ -120,7 +120,7 @@ def table() -> None:
     result = measured(FIRST, name)
     rows = lens.table(result)
     with stage.picture:
-        cells = [[r.aspect, *(f"**{text}**: {result}" for text, result in zip(r.said, r.measured,
+        cells = [[r.aspect, *(f"**{text}**: {result}" for text, result in zip(r.claims, r.measured,
             strict=True)),
                   r.but] for r in rows]  # fmt: skip
         lines = [["", "VAE", "flow", "but"], ["---"] * 4, *cells]
