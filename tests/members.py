@@ -496,7 +496,7 @@ ROWS = [(name, number) for name in sorted(MEMBERS) for number in range(len(MEMBE
 IDS = [f"{name.rpartition('.')[2]}-{number}" for name, number in ROWS]
 
 
-def found(name: str) -> Any:
+def class_of(name: str) -> Any:
     """The class of that dotted name."""
     module, _, cls = name.rpartition(".")
     return getattr(importlib.import_module(module), cls)
@@ -515,4 +515,4 @@ def classes() -> dict[str, type[L.LightningModule]]:
 def make(name: str, number: int = 0, **other: Any) -> Any:
     """A fresh small model of seed 0."""
     torch.manual_seed(0)
-    return found(name)(**MEMBERS[name][number].settings | other)
+    return class_of(name)(**MEMBERS[name][number].settings | other)

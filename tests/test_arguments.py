@@ -8,19 +8,19 @@ import contracts
 import pytest
 import torch
 from arguments import ARGUMENTS, SIZES, Other
-from members import MEMBERS, found, make
+from members import MEMBERS, class_of, make
 from torch import Tensor
 from torch.optim.lr_scheduler import StepLR
 from torchmetrics import Metric
 
 from modules.base import SPLITS, CountModel, Sampler
 
-PAIRS = [(name, argument) for name in sorted(MEMBERS) for argument in sorted(found(name).argument_names())]
+PAIRS = [(name, argument) for name in sorted(MEMBERS) for argument in sorted(class_of(name).argument_names())]
 
 
 def row_of(name: str, argument: str) -> Other | None:
     """The row of a class's argument: its own, or the nearest base's."""
-    for cls in found(name).__mro__:
+    for cls in class_of(name).__mro__:
         if argument in ARGUMENTS.get(cls.__name__, {}):
             row = ARGUMENTS[cls.__name__][argument]
             return row if isinstance(row, Other) else Other(row)
@@ -38,7 +38,7 @@ def test_every_argument_has_a_row() -> None:
 
 def build(name: str, settings: dict[str, Any]) -> Any:
     torch.manual_seed(0)
-    return found(name)(**settings)
+    return class_of(name)(**settings)
 
 
 def life(
@@ -144,7 +144,7 @@ def test_optimizer_and_schedule_are_those_that_were_given(name: str) -> None:
     def trained(**how: Any) -> Any:
         return contracts.fitted(make(name, **how), MEMBERS[name][0].batch, epochs=2, limit_val_batches=0)
 
-    if issubclass(found(name), CountModel):  # nothing is optimized
+    if issubclass(class_of(name), CountModel):  # nothing is optimized
         for how in ({"optimizer": descent}, {"lr_scheduler": tenth}, {"lr_interval": "step"}):
             with pytest.raises(ValueError, match=r"[.]$"):
                 make(name, **how)

@@ -62,7 +62,7 @@ def others(known: Iterable[Callable[[], Any]], offers: Callable[[Any], bool]) ->
     return {
         title: row
         for title, row in rows.items()
-        if table.found(row[0]) not in here and offers(table.make(*row))
+        if table.class_of(row[0]) not in here and offers(table.make(*row))
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import contracts
 import pytest
 import torch
-from members import IDS, MEMBERS, ROWS, Member, found, make
+from members import IDS, MEMBERS, ROWS, Member, class_of, make
 
 from modules.base import CountModel, Density, Latent, NextToken, Predictor, Sampler
 from modules.flow.flow import Flow
@@ -121,7 +121,7 @@ def test_each_example_is_judged_alone(name: str, number: int) -> None:
 
 
 FLOWS = [
-    (n, i) for n, i in ROWS if issubclass(found(n), Flow) and "image_shape" not in MEMBERS[n][i].settings
+    (n, i) for n, i in ROWS if issubclass(class_of(n), Flow) and "image_shape" not in MEMBERS[n][i].settings
 ]
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from members import IDS, ROWS, found
+from members import IDS, ROWS, class_of
 from ranks import CHANCE
 
 from lab.experiments import catalog
@@ -16,7 +16,7 @@ def differences(alone: dict, first: dict, second: dict, name: str, chance: bool)
     """Where a row's life with another process is not what it is without."""
     if "refused" in first or "refused" in second:
         text = first.get("refused", "")
-        fair = issubclass(found(name), CountModel) and text == second.get("refused") and text[-1:] == "."
+        fair = issubclass(class_of(name), CountModel) and text == second.get("refused") and text[-1:] == "."
         return [] if fair else [f"refuses with {text[:200]!r}"]
     wrong = [f"{what} by rank" for what in ("measured", "validated") if first[what] != second[what]]
     state, other = first["state"], second["state"]

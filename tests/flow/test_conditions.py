@@ -3,11 +3,11 @@
 import contracts
 import pytest
 import torch
-from members import MEMBERS, found, make
+from members import MEMBERS, class_of, make
 
 from modules.flow.flow import Flow
 
-FLOWS = [name for name in MEMBERS if issubclass(found(name), Flow) and not name.endswith("Glow")]
+FLOWS = [name for name in MEMBERS if issubclass(class_of(name), Flow) and not name.endswith("Glow")]
 flows = pytest.mark.parametrize("name", FLOWS, ids=[name.rpartition(".")[2] for name in FLOWS])
 C = torch.tensor([[0.5, -1.0, 0.0, 2.0], [0.0, 1.0, 0.0, 0.0], [-0.3, 0.1, 0.9, 0.2]], dtype=torch.float64)
 

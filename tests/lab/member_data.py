@@ -4,7 +4,7 @@ import inspect
 from typing import Any
 
 from datamodules.base import DataModule
-from tests.members import MEMBERS, found
+from tests.members import MEMBERS, class_of
 
 
 class Same:
@@ -31,7 +31,7 @@ class MemberData(DataModule):
 
     def __init__(self, member: str, number: int = 0) -> None:
         super().__init__(batch_size=1)
-        self.row, self.cls = MEMBERS[member][number], found(member)
+        self.row, self.cls = MEMBERS[member][number], class_of(member)
 
     def _split(self, split: str) -> Same:
         return Same(self.row.batch)
