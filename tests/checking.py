@@ -88,8 +88,8 @@ def faults(check: Check) -> list[str]:
     return results
 
 
-def told(page: AppTest, check: Check) -> list[str]:
-    """What stands open while the check asks, and has its answer, or a number that decides it."""
+def giveaways(page: AppTest, check: Check) -> list[str]:
+    """Texts that stand open while the check asks, and have its answer, or a number that decides it."""
     covered = {PARTS.get(name, name) for name in check.veils}
     numbers = re.findall(r"\d+\.\d+", check.why)
     results = []

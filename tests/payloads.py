@@ -246,16 +246,16 @@ def shown(value: Any, begin: int = 0) -> str:
 def partner(before: dict[str, Any], after: dict[str, Any]) -> dict[str, str]:
     """For each scene of a page the one of its name, wherever it stands now, or else of its state; else ""."""
 
-    def told(name: str) -> str:
+    def title(name: str) -> str:
         return name.partition(" ")[2]
 
-    named = {told(name): name for name in after}
-    known = {told(name) for name in before}
-    others = [name for name in after if told(name) not in known]
+    named = {title(name): name for name in after}
+    known = {title(name) for name in before}
+    others = [name for name in after if title(name) not in known]
     results = {}
     for old, sent in before.items():
         same = (name for name in others if after[name].get("link") == sent.get("link"))
-        results[old] = named.get(told(old)) or next(same, "")
+        results[old] = named.get(title(old)) or next(same, "")
     return results
 
 

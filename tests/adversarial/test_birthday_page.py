@@ -17,7 +17,7 @@ AT = {threshold: i for i, threshold in enumerate(THRESHOLDS)}
 
 
 @cache
-def told(name: str, size: int = 0) -> list[lens.Found]:
+def story(name: str, size: int = 0) -> list[lens.Found]:
     return lens.story(lens.drawn(name, size, 0))
 
 
@@ -41,29 +41,29 @@ def test_dealing_counts_the_first_pair() -> None:
 
 def test_known_digits_are_counted() -> None:
     for size in (100, 365):
-        one = told(KNOWN, size)[0]
+        one = story(KNOWN, size)[0]
         assert one.support == pytest.approx(size, rel=0.1)
         assert lens.half(one.measured) == pytest.approx(metrics.draws_until(size), abs=2)
 
 
 def test_pairs_within_the_threshold_are_shown() -> None:
-    result = told("dcgan-digits")[AT[0.3]]
+    result = story("dcgan-digits")[AT[0.3]]
     assert result.sheet.shape == (2 * lens.SHOWN, 8, 8) and bool(result.sheet.isfinite().all())
     assert max(result.distances) <= 0.3 and result.distances == sorted(result.distances)
-    empty = told("dcgan-digits")[0]
+    empty = story("dcgan-digits")[0]
     assert empty.pairs == 0 and bool(empty.sheet.isnan().all()) and empty.support == float("inf")
 
 
 def test_what_the_scenes_say() -> None:
-    gan, real, acgan = (told(name) for name in ("dcgan-digits", REAL, "acgan-digits"))
+    gan, real, acgan = (story(name) for name in ("dcgan-digits", REAL, "acgan-digits"))
     assert gan[0].pairs == 0 < gan[AT[0.3]].pairs
     assert 0.6 < gan[AT[0.3]].pairs / real[AT[0.3]].pairs < 1.6
     assert acgan[AT[0.3]].pairs > 2 * gan[AT[0.3]].pairs
     assert float(lens.probability(400_000)[-1]) == pytest.approx(0.1809, abs=1e-3)
     assert float(lens.probability(115_260)[-1]) == pytest.approx(0.5, abs=1e-3)
-    few, many = (lens.half(told(KNOWN, size)[0].measured) for size in (365, 1000))
+    few, many = (lens.half(story(KNOWN, size)[0].measured) for size in (365, 1000))
     assert few == 23 and many is not None and 1.4 < many / few < 1.7
-    assert told("dcgan-mnist")[AT[0.3]].pairs < gan[AT[0.3]].pairs / 4
+    assert story("dcgan-mnist")[AT[0.3]].pairs < gan[AT[0.3]].pairs / 4
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -73,7 +73,7 @@ def test_the_poster_has_a_pair_in_every_frame(seed: int) -> None:
 
 
 def test_a_frame_holds_the_two_of_a_pair() -> None:
-    result = told("dcgan-digits")
+    result = story("dcgan-digits")
     tree = figures.sheet(result)
     assert len(tree["layout"]["shapes"]) == lens.SHOWN
     z = tree["data"][0]["z"].values[AT[0.3]]
@@ -93,7 +93,7 @@ def test_slow_draws_come_in_portions_and_levels_as_ink() -> None:
 
 def test_the_page() -> None:
     page = open_page("adversarial/birthday")
-    assert film(page, "threshold")["captions"] == lens.captions(told("dcgan-digits"))
+    assert film(page, "threshold")["captions"] == lens.captions(story("dcgan-digits"))
     _, arrays = figure(page, "chances")
     assert arrays["data.0.y"].shape == (len(THRESHOLDS), lens.DRAWS)
     known = open_page("adversarial/birthday", model=KNOWN, size=365, threshold=0.0)

@@ -13,7 +13,7 @@ SMALL, LARGE = "infogan-digits", "infogan-mnist"
 
 
 @cache
-def told(name: str, turned: int = 0) -> list[lens.Frame]:
+def story(name: str, turned: int = 0) -> list[lens.Frame]:
     return lens.story(weights.load(name), 8, turned, 0)
 
 
@@ -39,21 +39,21 @@ def test_a_code_and_a_number_are_set(name: str) -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    cgan, acgan = told("cgan-digits"), told("acgan-digits")
-    projection = told("projectiongan-digits")
+    cgan, acgan = story("cgan-digits"), story("acgan-digits")
+    projection = story("projectiongan-digits")
     assert min(cgan[0].obeyed, acgan[0].obeyed, projection[0].obeyed) >= 0.95
     assert acgan[0].variety < cgan[0].variety and acgan[0].variety > 0.7
     assert 0.5 < cgan[5].obeyed < 0.9
     assert float(cgan[-1].table[:, 8].mean()) > 0.95
     for name in (SMALL, LARGE):
-        info = told(name)[5]
+        info = story(name)[5]
         assert 0.8 < info.obeyed < 1 and info.variety > 0.5
 
 
 def test_the_page() -> None:
     page = open_page("adversarial/conditional_bench")
-    assert film(page, "turn")["captions"] == lens.captions(told("cgan-digits"), False, 8, 0)
+    assert film(page, "turn")["captions"] == lens.captions(story("cgan-digits"), False, 8, 0)
     _, arrays = figure(page, "table")
-    assert arrays["data.0.z"][0] == pytest.approx(told("cgan-digits")[0].table.numpy(), abs=1e-3)
+    assert arrays["data.0.z"][0] == pytest.approx(story("cgan-digits")[0].table.numpy(), abs=1e-3)
     info = open_page("adversarial/conditional_bench", model=LARGE)
     assert film(info, "turn")["captions"][5].startswith("c₂ = 0")

@@ -107,12 +107,12 @@ def test_a_missing_mode_is_known_to_the_value_but_not_to_moving_samples() -> Non
     cell = x[1] - x[0]
     means, w = f64(-3.0, 3.0).requires_grad_(), f64(0.9).requires_grad_()
 
-    def made() -> Tensor:
+    def mixture() -> Tensor:
         left, right = (dv.gaussian_log_density(x, m, f64(1)).exp() for m in means)
         return (w * left + (1 - w) * right) * cell
 
     p = sum(dv.gaussian_log_density(x, f64(m), f64(1)).exp() / 2 for m in (-3, 3)) * cell
-    q = made()
+    q = mixture()
     quality, coverage = dv.jensen_shannon_parts(p, q)
     close(quality.detach(), 0.057872)
     close(coverage.detach(), 0.043400)
@@ -120,7 +120,7 @@ def test_a_missing_mode_is_known_to_the_value_but_not_to_moving_samples() -> Non
     by_part = [torch.autograd.grad(2 * part, w, retain_graph=True)[0] for part in (quality, coverage)]
     close(torch.stack(by_part).flatten(), [0.868646, 0.474051])
     best = dv.optimal_discriminator(p, q).detach()
-    (value,) = torch.autograd.grad(torch.xlogy(made(), 1 - best).sum(), w)
+    (value,) = torch.autograd.grad(torch.xlogy(mixture(), 1 - best).sum(), w)
     close(value, [1.342697])
     # D held fixed, samples moved: E_q −D(x) f′(x), the slope of the logit by its own differences
     slope = torch.gradient(torch.logit(best), spacing=(x,))[0]

@@ -21,7 +21,7 @@ def model() -> ProgressiveGAN:
 
 
 @cache
-def found(seed: int = 0) -> lens.Fade:
+def fade_of(seed: int = 0) -> lens.Fade:
     return lens.fade(model(), seed, 8)
 
 
@@ -43,24 +43,24 @@ def small(seed: int = 0) -> Tensor:
 
 @pytest.mark.parametrize("seed", [0, 1, 999])
 def test_growing_changes_nothing_at_first(seed: int) -> None:
-    assert found(seed).same == (0.0, 0.0)
-    assert torch.equal(found(seed).pictures[0], up(small(seed))[: lens.SHEET, 0])
-    assert found(seed).detail[0] == found(seed).content[0] == 0
+    assert fade_of(seed).same == (0.0, 0.0)
+    assert torch.equal(fade_of(seed).pictures[0], up(small(seed))[: lens.SHEET, 0])
+    assert fade_of(seed).detail[0] == fade_of(seed).content[0] == 0
 
 
 def test_the_end_of_the_fade_is_what_the_model_makes() -> None:
     z = model().noise(lens.DRAWN, torch.Generator().manual_seed(0))
     with torch.no_grad():
         x = model().decode(z)
-    assert torch.equal(found().pictures[-1], x[: lens.SHEET, 0])
-    assert found().detail[-1] == pytest.approx(float((x - up(small())).square().mean().sqrt()))
-    assert found().content[-1] == pytest.approx(float((halve(x) - small()).square().mean().sqrt()))
-    assert found().content[-1] < found().detail[-1]  # the mean of four changes less than the four
+    assert torch.equal(fade_of().pictures[-1], x[: lens.SHEET, 0])
+    assert fade_of().detail[-1] == pytest.approx(float((x - up(small())).square().mean().sqrt()))
+    assert fade_of().content[-1] == pytest.approx(float((halve(x) - small()).square().mean().sqrt()))
+    assert fade_of().content[-1] < fade_of().detail[-1]  # the mean of four changes less than the four
 
 
 def test_a_pixel_is_what_its_equation_says() -> None:
-    old, new = found().ways
-    for alpha, pictures in zip(ALPHAS, found().pictures, strict=True):
+    old, new = fade_of().ways
+    for alpha, pictures in zip(ALPHAS, fade_of().pictures, strict=True):
         ink = (1 + torch.tensor((1 - alpha) * old + alpha * new).tanh()) / 2
         torch.testing.assert_close(pictures[0, 4, 4], ink, atol=1e-5, rtol=0)
 
@@ -137,8 +137,10 @@ def test_a_row_holds_all_levels_of_a_z_so_far() -> None:
             else:
                 assert np.allclose(last, result.pictures[frame, draw])
             assert np.allclose(first, result.pictures[0, draw])
-    blend = figures.blend(found().pictures)["data"][0]["z"].values
-    for i, picture in enumerate((found().pictures[0, 3], found().pictures[5, 3], found().pictures[-1, 3])):
+    blend = figures.blend(fade_of().pictures)["data"][0]["z"].values
+    for i, picture in enumerate(
+        (fade_of().pictures[0, 3], fade_of().pictures[5, 3], fade_of().pictures[-1, 3])
+    ):
         left = (3 + i) * pitch  # the fourth draw is the second of its row
         assert np.allclose(blend[5, pitch : pitch + 8, left : left + 8], picture)
 
@@ -179,13 +181,13 @@ def test_a_short_growth() -> None:
 def test_what_the_scenes_of_the_fade_say() -> None:
     half = ALPHAS.index(0.5)
     shown = lens.fade(weights.load(MNIST), 0, 16)  # type: ignore[arg-type]
-    assert found().same == shown.same == (0.0, 0.0)
-    ends = found().pictures[0], found().pictures[-1]
+    assert fade_of().same == shown.same == (0.0, 0.0)
+    ends = fade_of().pictures[0], fade_of().pictures[-1]
     low, high = torch.minimum(*ends), torch.maximum(*ends)
-    now = found().pictures[half]
+    now = fade_of().pictures[half]
     assert bool(((now >= low - 1e-6) & (now <= high + 1e-6)).all())
-    assert found().detail == sorted(found().detail)
-    last = found().pictures[-1]
+    assert fade_of().detail == sorted(fade_of().detail)
+    last = fade_of().pictures[-1]
     assert not torch.equal(last, up(halve(last[:, None]))[:, 0])
 
 
@@ -203,7 +205,7 @@ def test_what_the_scene_of_the_growth_says() -> None:
 
 def test_the_page() -> None:
     page = open_page("adversarial/growing")
-    assert film(page, "alpha")["captions"] == lens.fade_captions(found())
+    assert film(page, "alpha")["captions"] == lens.fade_captions(fade_of())
     _, arrays = figure(page, "sheet")
     assert len(arrays["data.0.z"]) == len(ALPHAS)
     assert "at α = 0 changes a pixel by 0 and D's answer by 0," in " ".join(

@@ -24,18 +24,18 @@ def targets() -> dict[str, torch.Tensor]:
 
 
 @cache
-def found(name: str, space: lens.Space, encoder: bool = False, tune: bool = False) -> lens.Search:
+def search_of(name: str, space: lens.Space, encoder: bool = False, tune: bool = False) -> lens.Search:
     return lens.found(model(), space, targets()[name], encoder, 0, tune)
 
 
 def ends(name: str, space: lens.Space, **how: bool) -> float:
-    return found(name, space, **how).steps[-1].error
+    return search_of(name, space, **how).steps[-1].error
 
 
 def test_what_the_scenes_say() -> None:
     assert ends("made", "W") < 0.01 < 0.03 < ends("made", "Z")
     assert ends("5", "W+") < 0.5 * ends("5", "W")
-    guess, mean = found("made too", "W", True).steps[0], found("made too", "W").steps[0]
+    guess, mean = search_of("made too", "W", True).steps[0], search_of("made too", "W").steps[0]
     assert guess.error < 0.6 * mean.error
     assert ends("cross", "W") > 4 * ends("5", "W")
 
@@ -50,7 +50,7 @@ def test_what_is_made_is_found_better_than_digits_and_those_better_than_none() -
 
 def test_tuning_leaves_nothing_and_keeps_the_shipped_weights() -> None:
     before = {k: v.clone() for k, v in model().state_dict().items()}
-    search = found("cross", "W+", False, True)
+    search = search_of("cross", "W+", False, True)
     at_pivot = search.steps[lens.STEPS // lens.EVERY]
     assert not at_pivot.tuned and search.steps[-1].tuned
     assert search.steps[-1].error < 0.15 * at_pivot.error and search.moved < 0.01
@@ -63,10 +63,10 @@ def test_tuning_leaves_nothing_and_keeps_the_shipped_weights() -> None:
 
 def test_an_edit_moves_what_it_names() -> None:
     step = lens.direction(model(), "W", "ink")
-    pictures, values = lens.edited(model(), "W", found("5", "W"), "ink", step)
+    pictures, values = lens.edited(model(), "W", search_of("5", "W"), "ink", step)
     assert pictures.shape == (5, 16, 16)
     assert values[2] - values[0] > 0.02 < values[-1] - values[2]
-    torch.testing.assert_close(pictures[2], found("5", "W").steps[-1].picture, atol=1e-5, rtol=1e-4)
+    torch.testing.assert_close(pictures[2], search_of("5", "W").steps[-1].picture, atol=1e-5, rtol=1e-4)
 
 
 def test_slant_is_the_slope_of_the_ink() -> None:
@@ -80,7 +80,7 @@ def test_slant_is_the_slope_of_the_ink() -> None:
 
 def test_the_page() -> None:
     page = open_page("adversarial/inversion", x="5")
-    assert film(page, "step")["captions"] == words.captions(found("5", "W"), "W", False)
+    assert film(page, "step")["captions"] == words.captions(search_of("5", "W"), "W", False)
     open_page("adversarial/inversion", space="Z", edit="slant", encoder="true")
     blank = run_page("adversarial/inversion", x="ink.")
     assert not blank.exception

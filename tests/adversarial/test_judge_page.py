@@ -175,10 +175,10 @@ def test_one_after_the_other(bench) -> None:
     network, reference, _, floor = bench
     known = verdicts.known(network, reference)
 
-    def said_of(name: str) -> list[verdicts.Verdict]:
+    def verdicts_of(name: str) -> list[verdicts.Verdict]:
         return [v[0] for v in lens.story(network, known, verdicts.drawn_by(name, 0), "nothing", 0).said]
 
-    steps = list(lens.judging([REAL, "made-digits"], 3, said_of))
+    steps = list(lens.judging([REAL, "made-digits"], 3, verdicts_of))
     assert [share for share, _ in steps] == [0.5, 1.0]
     assert steps[0][1] == {REAL: steps[-1][1][REAL]}
     assert steps[-1][1][REAL].recall == floor.recall

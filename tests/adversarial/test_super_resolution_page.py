@@ -24,12 +24,12 @@ def digit(name: str) -> Tensor:
 
 
 @cache
-def found(name: str) -> lens.Look:
+def look_of(name: str) -> lens.Look:
     return lens.look(weights.load(State.model).eval(), digit(name))  # type: ignore[arg-type]
 
 
 def test_the_page_shows_what_the_networks_make() -> None:
-    page, look = opened(digit="8"), found("8")
+    page, look = opened(digit="8"), look_of("8")
     _, arrays = figure(page, "blends")
     assert arrays["data.0.z"] == pytest.approx(look.blends.numpy(), abs=2e-3)
     assert film(page, "blend")["at"] == lens.STEPS - 1
@@ -43,9 +43,9 @@ def test_the_page_shows_what_the_networks_make() -> None:
 
 
 def test_what_is_wrong_adds_up_to_the_psnr() -> None:
-    off = lens.errors(found("5"))
+    off = lens.errors(look_of("5"))
     power = off.blends.square().mean((1, 2))
-    torch.testing.assert_close(-10 * power.log10(), found("5").psnr)
+    torch.testing.assert_close(-10 * power.log10(), look_of("5").psnr)
     _, arrays = figure(opened(digit="5", wrong="true"), "blends")
     assert arrays["data.0.z"] == pytest.approx(off.blends.numpy(), abs=2e-3)
 
@@ -54,24 +54,24 @@ def test_the_ends_of_the_film_are_the_two_networks() -> None:
     model = weights.load(State.model).eval()
     low = downsample(digit("5")[None, None], 4)
     with torch.no_grad():
-        torch.testing.assert_close(found("5").plain, model.plain(low).clamp(0, 1)[0, 0])  # type: ignore[operator]
-        torch.testing.assert_close(found("5").blends[-1], model.generator(low).clamp(0, 1)[0, 0])  # type: ignore[operator]
+        torch.testing.assert_close(look_of("5").plain, model.plain(low).clamp(0, 1)[0, 0])  # type: ignore[operator]
+        torch.testing.assert_close(look_of("5").blends[-1], model.generator(low).clamp(0, 1)[0, 0])  # type: ignore[operator]
 
 
 def test_what_the_scenes_say() -> None:
-    nought, half = found("0"), lens.STEPS // 2
+    nought, half = look_of("0"), lens.STEPS // 2
     assert nought.sharpness[0] < nought.sharpness[half] < nought.sharpness[-1]
     assert nought.psnr[0] > nought.psnr[half] > nought.psnr[-1]
     assert nought.psnr.max() - nought.psnr[0] < 0.25 and nought.sharpness[0] < nought.sharpness[-1]
-    eight = found("8").psnr
+    eight = look_of("8").psnr
     assert eight[6] > max(eight[0], eight[-1])
-    nine = found("9")
+    nine = look_of("9")
     assert nine.of_cubic[0] < nine.psnr.min() and nine.of_cubic[1] < nine.sharpness.min()
 
 
 @pytest.mark.parametrize("name", "0123456789")
 def test_the_game_is_sharper_whatever_the_digit(name: str) -> None:
-    look = found(name)
+    look = look_of(name)
     assert look.of_cubic[1] < look.sharpness[0] < look.sharpness[-1]
 
 

@@ -24,13 +24,13 @@ def digit(name: str) -> Tensor:
 
 
 @cache
-def found(name: str = "5", patch: int = 16, judged: str = room.GAME, at: int = 0) -> lens.Look:
+def look_of(name: str = "5", patch: int = 16, judged: str = room.GAME, at: int = 0) -> lens.Look:
     alone, game = (weights.load(model).eval() for model in (room.State.alone, room.GAMES[patch]))
     return lens.look(alone, game, digit(name), judged, at)  # type: ignore[arg-type]
 
 
 def test_the_page_shows_what_the_generators_make() -> None:
-    page, look = opened(digit="7"), found("7")
+    page, look = opened(digit="7"), look_of("7")
     for key, expected in (("game", look.game), ("alone", look.alone)):
         z = figure(page, key)[0]["figure"]["data"][0]["z"]  # as Plotly writes arrays
         drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
@@ -42,7 +42,7 @@ def test_the_page_shows_what_the_generators_make() -> None:
 
 
 def test_distances_are_to_the_truth_of_each_phase() -> None:
-    look = found()
+    look = look_of()
     for p in (0, 7):
         truth = hatched(digit("5")[None, None], torch.tensor([p / room.PHASES]))[0, 0]
         torch.testing.assert_close(look.truths[p], truth)
@@ -53,7 +53,7 @@ def test_distances_are_to_the_truth_of_each_phase() -> None:
 def test_the_frame_is_what_the_logit_sees(patch: int) -> None:
     """Nothing outside the frame moves the logit, and its corners do, where the picture has them."""
     game = weights.load(room.GAMES[patch]).eval()
-    look = found(patch=patch)
+    look = look_of(patch=patch)
     row, column = (n // 2 for n in look.verdict.shape)
     (top, bottom), (left, right) = lens.box(game, row, column)  # type: ignore[arg-type]
     x = (2 * look.game - 1)[None, None].requires_grad_()
@@ -70,7 +70,7 @@ def test_a_click_chooses_the_patch() -> None:
 
 @pytest.mark.parametrize("name", ["5", "7", "0"])
 def test_what_the_scenes_say(name: str) -> None:
-    look = found(name)
+    look = look_of(name)
     of_alone, of_game = (look.distances[key] for key in (room.DISTANCE, room.GAME))
     assert look.energies[room.DISTANCE] < 0.25 and look.energies[room.GAME] > 0.8
     paper = look.alone[:4]  # the margin above the digit
@@ -86,7 +86,7 @@ def test_what_the_scenes_say(name: str) -> None:
 def test_whom_d_believes(name: str) -> None:
     """Scenes 3 and 4: the grey nowhere, a true picture more than the game's, and not all of it."""
     verdicts = {
-        (patch, judged): found(name, patch, judged, room.DRAWN).verdict
+        (patch, judged): look_of(name, patch, judged, room.DRAWN).verdict
         for patch in (16, 34) for judged in room.JUDGED
     }  # fmt: skip
     for patch in (16, 34):
@@ -96,7 +96,7 @@ def test_whom_d_believes(name: str) -> None:
 
 
 def test_single_pixels_ask_for_no_stripes_and_larger_patches_do() -> None:
-    energies = {patch: found("5", patch).energies[room.GAME] for patch in room.GAMES}
+    energies = {patch: look_of("5", patch).energies[room.GAME] for patch in room.GAMES}
     assert energies[1] < 0.3 and energies[16] > 0.8 and energies[34] > 0.8
 
 

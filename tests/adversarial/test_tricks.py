@@ -23,21 +23,21 @@ def seed(n: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(n)
 
 
-def made(kind: type[GAN], **settings: Any) -> Any:
+def small_gan(kind: type[GAN], **settings: Any) -> Any:
     torch.manual_seed(0)
     return kind(**SMALL, **settings)
 
 
 @pytest.mark.parametrize("loss", ["non-saturating", "hinge", "relativistic"])
 def test_without_switches_it_is_the_plain_game(loss: str) -> None:
-    plain, tricks = made(GAN, loss=loss), made(TrickGAN, loss=loss)
+    plain, tricks = small_gan(GAN, loss=loss), small_gan(TrickGAN, loss=loss)
     for turn in ("d_update_loss", "g_update_loss"):
         assert torch.equal(getattr(plain, turn)(X, seed()), getattr(tricks, turn)(X, seed()))
 
 
 def test_smoothed_labels_have_the_best_d_of_the_formula() -> None:
     """GA-O11: p = ½, q = ⅕, α = 0.9: D* = 0.642857, where the loss is least."""
-    model, p, q = made(TrickGAN, smoothing=0.9), 0.5, 0.2
+    model, p, q = small_gan(TrickGAN, smoothing=0.9), 0.5, 0.2
     f = torch.linspace(-3, 3, 60_001, dtype=torch.float64)
     sp = nn.functional.softplus
     value = p * (sp(-f) + (1 - model.smoothing) * f) + q * sp(f)
@@ -50,7 +50,7 @@ def test_smoothed_labels_have_the_best_d_of_the_formula() -> None:
 
 
 def test_noise_reaches_both_batches_of_d() -> None:
-    model = made(TrickGAN, instance_noise=0.5)
+    model = small_gan(TrickGAN, instance_noise=0.5)
     results: list[Tensor] = []
 
     def watched(x: Tensor, **given: Any) -> Tensor:
@@ -60,25 +60,25 @@ def test_noise_reaches_both_batches_of_d() -> None:
     model.discriminate = watched
     model.d_update_loss(torch.zeros(4000, 2), seed())
     assert float(results[0].std()) == pytest.approx(0.5, rel=0.05)
-    clean = made(TrickGAN)
+    clean = small_gan(TrickGAN)
     with torch.no_grad():
         before = clean.generator(clean.noise(4000, seed()))
     assert float((results[1] - before).std()) == pytest.approx(0.5, rel=0.05)
 
 
 def test_history_gives_back_half_of_old_ones() -> None:
-    model = made(TrickGAN, history=8)
+    model = small_gan(TrickGAN, history=8)
     old, new = torch.zeros(8, 2), torch.ones(8, 2)
     assert torch.equal(model.mix_history(old, seed()), old) and model.filled == 8
     shown = model.mix_history(new, seed())
     assert shown[:, 0].tolist() == [1] * 4 + [0] * 4
     assert sorted(model.kept[:, 0].tolist()) == [0] * 4 + [1] * 4
     assert "kept" not in model.state_dict()
-    assert torch.equal(made(TrickGAN).mix_history(new, seed()), new)
+    assert torch.equal(small_gan(TrickGAN).mix_history(new, seed()), new)
 
 
 def test_the_best_half_alone_is_learned_from() -> None:
-    model = made(TrickGAN, top_share=0.5)
+    model = small_gan(TrickGAN, top_share=0.5)
     fakes: list[Tensor] = []
     judge = model.discriminate
 
@@ -93,18 +93,18 @@ def test_the_best_half_alone_is_learned_from() -> None:
     learned = fake.grad.abs().sum(1) > 0  # type: ignore[union-attr]
     best = judge(fake).topk(6).indices
     assert learned.sum() == 6 and bool(learned[best].all())
-    assert bool(made(TrickGAN, top_share=0.5, loss="relativistic").g_update_loss(X, seed()).isfinite())
+    assert bool(small_gan(TrickGAN, top_share=0.5, loss="relativistic").g_update_loss(X, seed()).isfinite())
 
 
 def test_seeking_and_orthogonality_are_added_to_g() -> None:
-    plain = made(TrickGAN).g_update_loss(X, seed())
-    model = made(TrickGAN, mode_seeking=2.0)
+    plain = small_gan(TrickGAN).g_update_loss(X, seed())
+    model = small_gan(TrickGAN, mode_seeking=2.0)
     z = model.noise(12, seed())
     x = model.generator(z)
     ratio = ((x[:6] - x[6:]).norm(dim=1) / (z[:6] - z[6:]).norm(dim=1)).mean()
     result = model.g_update_loss(X, seed())
     assert float((result - plain).detach()) == pytest.approx(float(2 / (ratio.detach() + 1e-5)), rel=1e-4)
-    model = made(TrickGAN, orthogonal=0.5)
+    model = small_gan(TrickGAN, orthogonal=0.5)
     w = model.generator[0].weight
     gram = w.T @ w
     off = (gram - gram.diagonal().diag()).square().sum()
@@ -112,7 +112,7 @@ def test_seeking_and_orthogonality_are_added_to_g() -> None:
 
 
 def test_generators_that_are_told_apart() -> None:
-    model = made(MADGAN, generators=3)
+    model = small_gan(MADGAN, generators=3)
     z = model.noise(9, seed())
     x = model.generator(z)
     for row in range(9):
@@ -135,8 +135,8 @@ def test_generators_that_are_told_apart() -> None:
 
 
 def test_noise_that_is_found_again() -> None:
-    model = made(VEEGAN, weight=1.0)
-    without = made(VEEGAN, weight=0.0)
+    model = small_gan(VEEGAN, weight=1.0)
+    without = small_gan(VEEGAN, weight=0.0)
     z = model.noise(12, seed())
     lost = (z - model.reconstructor(model.generator(z))).square().sum(1).mean()
     gap = model.g_update_loss(X, seed()) - without.g_update_loss(X, seed())
@@ -148,11 +148,11 @@ def test_noise_that_is_found_again() -> None:
 
 
 @pytest.mark.parametrize("model", [
-    lambda: made(
+    lambda: small_gan(
             TrickGAN, history=16, instance_noise=0.1, top_share=0.5, mode_seeking=0.1, orthogonal=0.1,
             smoothing=0.9,
         ),
-    lambda: made(MADGAN), lambda: made(VEEGAN),
+    lambda: small_gan(MADGAN), lambda: small_gan(VEEGAN),
 ])  # fmt: skip
 def test_a_turn_of_each_moves_its_own_weights_and_samples_replay(model: Any) -> None:
     game = model()
@@ -165,7 +165,7 @@ def test_a_turn_of_each_moves_its_own_weights_and_samples_replay(model: Any) -> 
 
 @pytest.mark.parametrize("kind", [TrickGAN, MADGAN, VEEGAN])
 def test_each_survives_a_life(kind: type[GAN], tmp_path: Path) -> None:
-    model = made(kind)
+    model = small_gan(kind)
     labels = torch.zeros(len(X), dtype=torch.int64)
     contracts.survives_a_life(model, (X, labels), lambda one: one.sample(3, generator=seed(0)), tmp_path)
 
@@ -187,4 +187,4 @@ def test_each_survives_a_life(kind: type[GAN], tmp_path: Path) -> None:
 )
 def test_what_does_not_go_is_said(kind: type[GAN], settings: dict[str, Any], text: str) -> None:
     with pytest.raises(ValueError, match=text):
-        made(kind, **settings)
+        small_gan(kind, **settings)

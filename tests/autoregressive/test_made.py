@@ -18,7 +18,7 @@ def all_bits(n: int) -> torch.Tensor:
     return torch.tensor(list(itertools.product([0.0, 1.0], repeat=n)), dtype=torch.float64)
 
 
-def made(n: int, hidden=(12,), scale: float = 1.5, seed: int = 0, **arguments) -> MADE:
+def random_made(n: int, hidden=(12,), scale: float = 1.5, seed: int = 0, **arguments) -> MADE:
     """A MADE in float64 with weights large enough that the conditionals are far from 1/2."""
     model = MADE(event_shape=(n,), hidden=list(hidden), **arguments).double()
     generator = torch.Generator().manual_seed(seed)
@@ -53,7 +53,7 @@ CONFIGURATIONS = [
 
 @pytest.mark.parametrize("arguments", CONFIGURATIONS)
 def test_sums_to_one_and_conditionals_agree_with_enumeration(arguments):
-    model, x = made(6, **arguments), all_bits(6)
+    model, x = random_made(6, **arguments), all_bits(6)
     p = model.log_prob(x).exp()
     assert p.sum().item() == pytest.approx(1, abs=1e-10)
     assert p.max() - p.min() > 1e-3  # not the trivial uniform distribution
@@ -69,7 +69,7 @@ def test_sums_to_one_and_conditionals_agree_with_enumeration(arguments):
 
 @pytest.mark.parametrize("arguments", CONFIGURATIONS)
 def test_one_pass_equals_the_sequential_conditionals(arguments):
-    model = made(6, **arguments)
+    model = random_made(6, **arguments)
     generator = torch.Generator().manual_seed(3)
     x, logits = model._draw(50, None, model.order, 0, 1.0, generator)
     torch.testing.assert_close(torch.sigmoid(logits), model.conditionals(x), atol=1e-12, rtol=0)
@@ -91,7 +91,7 @@ def test_event_shape_and_flat_inputs_agree():
 
 
 def test_one_variable_is_a_coin():
-    model = made(1, hidden=(3,), direct=True)
+    model = random_made(1, hidden=(3,), direct=True)
     p = model.log_prob(all_bits(1)).exp()
     assert p.sum().item() == pytest.approx(1, abs=1e-12)
     assert p[1].item() == pytest.approx(torch.sigmoid(model.out.bias)[0].item(), abs=1e-12)
@@ -121,7 +121,7 @@ def test_the_worked_order_x2_x3_x1():
 
 
 def test_given_degrees_are_the_masks_of_the_worked_order():
-    model = made(3, hidden=(4,), degrees=[[1, 2, 1, 2]], order=[1, 2, 0])
+    model = random_made(3, hidden=(4,), degrees=[[1, 2, 1, 2]], order=[1, 2, 0])
     first, last = model.masks()
     assert (last @ first).tolist() == [[0, 4, 2], [0, 0, 0], [0, 2, 0]]
     assert model.hparams["degrees"] == [[1, 2, 1, 2]]  # the card remembers them
@@ -137,7 +137,7 @@ def test_masks_by_index_would_make_the_last_variable_unconditional():
 
 def test_the_worked_sampling_trace():
     """Outputs set so that the passes give x2 = 1, x3 = 0, x1 = 1; passes 2 and 3 see equal inputs."""
-    model = made(3, hidden=(4,), order=[1, 2, 0])
+    model = random_made(3, hidden=(4,), order=[1, 2, 0])
     with torch.no_grad():
         for p in model.parameters():
             p.zero_()
@@ -234,7 +234,7 @@ def test_parameter_counts_of_the_published_sizes():
 
 
 def test_orders_are_different_joints_each_normalised():
-    model, x = made(5, hidden=(8, 8)), all_bits(5)
+    model, x = random_made(5, hidden=(8, 8)), all_bits(5)
     one, other = model.log_prob(x), model.log_prob(x, order="reversed")
     assert one.exp().sum().item() == pytest.approx(1, abs=1e-10)
     assert other.exp().sum().item() == pytest.approx(1, abs=1e-10)
@@ -251,7 +251,7 @@ def test_orders_are_different_joints_each_normalised():
     ],
 )
 def test_ensemble_is_a_mixture_of_joints(arguments):
-    model, x = made(5, hidden=(8,), **arguments), all_bits(5)
+    model, x = random_made(5, hidden=(8,), **arguments), all_bits(5)
     each = torch.stack([model._log_prob(x, index=s) for s in range(model.num_components)])
     assert (each[0] - each[1]).abs().max() > 1e-3
     mixed = model.log_prob(x)
@@ -265,7 +265,7 @@ def test_ensemble_is_a_mixture_of_joints(arguments):
 
 
 def test_one_component_equals_the_plain_density():
-    model, x = made(5, num_orders=1), all_bits(5)
+    model, x = random_made(5, num_orders=1), all_bits(5)
     assert model.num_components == 1
     torch.testing.assert_close(model.log_prob(x), model.log_prob(x, order="raster"), atol=0, rtol=0)
 
@@ -277,7 +277,10 @@ def logit(p: float) -> float:
 def test_averaging_conditionals_or_logits_is_no_density():
     joint = torch.tensor([0.18, 0.02, 0.08, 0.72], dtype=torch.float64)  # of 00, 01, 10, 11
     x = all_bits(2)
-    forward, backward = made(2, hidden=(1,), direct=True), made(2, hidden=(1,), direct=True, order=[1, 0])
+    forward, backward = (
+        random_made(2, hidden=(1,), direct=True),
+        random_made(2, hidden=(1,), direct=True, order=[1, 0]),
+    )
     with torch.no_grad():
         for model in (forward, backward):
             for p in model.parameters():
@@ -298,10 +301,10 @@ def test_averaging_conditionals_or_logits_is_no_density():
 
 
 def test_relabelling_variables_with_their_order_changes_nothing():
-    model = made(6, hidden=(9, 8), direct=True, order="random")
+    model = random_made(6, hidden=(9, 8), direct=True, order="random")
     perm = torch.tensor([3, 0, 5, 1, 4, 2])  # new variable v is old variable perm[v]
     new_order = [perm.tolist().index(j) for j in model.order.tolist()]
-    other = made(6, hidden=(9, 8), direct=True, order=new_order)
+    other = random_made(6, hidden=(9, 8), direct=True, order=new_order)
     with torch.no_grad():
         for mine, theirs in zip(other.parameters(), model.parameters(), strict=True):
             mine.copy_(theirs)
@@ -405,13 +408,13 @@ def frequencies(x: torch.Tensor) -> torch.Tensor:
 
 @pytest.mark.parametrize("arguments", CONFIGURATIONS[:4])
 def test_samples_follow_the_density(arguments):
-    model = made(6, **arguments)
+    model = random_made(6, **arguments)
     draws = model.sample(50_000, generator=torch.Generator().manual_seed(1))
     assert chi2_is_plausible(frequencies(draws), model.log_prob(all_bits(6)).exp().detach())
 
 
 def test_imputation_is_an_exact_conditional_of_the_chosen_orders():
-    model = made(8, hidden=(16,), direct=True, num_orders=0, ensemble=3, scale=0.8)
+    model = random_made(8, hidden=(16,), direct=True, num_orders=0, ensemble=3, scale=0.8)
     given = torch.full((8,), torch.nan, dtype=torch.float64)
     given[[1, 4, 6, 7]] = torch.tensor([1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
     known = ~given.isnan()
@@ -432,7 +435,7 @@ def test_imputation_is_an_exact_conditional_of_the_chosen_orders():
 
 
 def test_clamping_a_suffix_in_raster_order_is_not_the_conditional():
-    model = made(8, hidden=(16,), direct=True, scale=0.8)
+    model = random_made(8, hidden=(16,), direct=True, scale=0.8)
     given = torch.full((8,), torch.nan, dtype=torch.float64)
     given[4:] = torch.tensor([1.0, 0.0, 1.0, 1.0], dtype=torch.float64)
     with pytest.raises(ValueError, match="only what comes last"):
@@ -451,7 +454,7 @@ def test_clamping_a_suffix_in_raster_order_is_not_the_conditional():
 
 def two_masks() -> MADE:
     """Two joints of one order that differ much in what they say of x_1 and x_2."""
-    return made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3)
+    return random_made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3)
 
 
 def test_a_mixture_of_two_masks_completes_by_bayes():
@@ -512,7 +515,7 @@ def test_the_conditionals_of_a_mixture_are_those_of_its_density():
 def test_the_conditionals_of_a_mixture_stand_where_their_variables_do():
     """Visited in a circle: p(x_1), p(x_2 | x_1), p(x_0 | x_1, x_2), by enumeration."""
     order = [1, 2, 0]
-    model = made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3, order=order)
+    model = random_made(3, hidden=(4,), degrees="random", num_masks=2, scale=2.0, seed=3, order=order)
     x = all_bits(3)
     p = model.log_prob(x).exp().view(2, 2, 2)
     one, two, of_one = x[:, 1].long(), x[:, 2].long(), p.sum((0, 2))
@@ -532,7 +535,7 @@ def test_what_is_known_after_a_free_variable_says_nothing_of_the_joint():
 
 
 def test_a_pool_of_orders_completes_with_the_orders_that_can():
-    model, x = made(3, hidden=(8,), num_orders=6, ensemble=1, scale=1.5, seed=3), all_bits(3)
+    model, x = random_made(3, hidden=(8,), num_orders=6, ensemble=1, scale=1.5, seed=3), all_bits(3)
     first = [int(model.component_order(s)[0]) for s in range(6)]
     able = [s for s in range(6) if first[s] == 1]
     assert 0 < len(able) < 6 and first[0] != 1
@@ -545,7 +548,7 @@ def test_a_pool_of_orders_completes_with_the_orders_that_can():
     trace = model.sample_trace(given=given, generator=torch.Generator().manual_seed(2))
     assert trace[-1].values["log_prob"] == model.log_prob(trace.result["x"][None]).item()
     # no order begins with two variables that are not next to each other in it
-    pool = made(4, hidden=(8,), order="raster", num_orders=2)
+    pool = random_made(4, hidden=(8,), order="raster", num_orders=2)
     beginnings = [set(pool.component_order(s)[:2].tolist()) for s in range(2)]
     pair = next({a, b} for a in range(4) for b in range(a) if {a, b} not in beginnings)
     given = torch.full((4,), math.nan, dtype=torch.float64)
@@ -567,7 +570,7 @@ def test_a_named_order_still_mixes_the_masks():
 
 
 def test_given_examples_may_differ_but_not_in_where_they_are_free():
-    model = made(4, hidden=(6,))
+    model = random_made(4, hidden=(6,))
     nan = math.nan
     given = torch.tensor([[0.0, 1, nan, nan], [1.0, 1, nan, nan]], dtype=torch.float64)
     assert torch.equal(model.sample(2, given=given)[:, :2], given[:, :2])
@@ -585,7 +588,7 @@ def test_observed_first_keeps_both_parts_in_order():
 
 @pytest.mark.parametrize("temperature", [0.5, 2.0])
 def test_temperature_sharpens_conditionals_not_the_joint(temperature):
-    model, x = made(3, hidden=(6,), direct=True, seed=1), all_bits(3)
+    model, x = random_made(3, hidden=(6,), direct=True, seed=1), all_bits(3)
     sharpened = torch.sigmoid(model(x, model.masks()) / temperature).detach()
     distribution = torch.where(x == 1, sharpened, 1 - sharpened).prod(-1)
     assert distribution.sum().item() == pytest.approx(1, abs=1e-12)
@@ -597,7 +600,7 @@ def test_temperature_sharpens_conditionals_not_the_joint(temperature):
 
 
 def test_temperature_zero_is_greedy_and_one_is_the_model():
-    model = made(6, hidden=(9,), direct=True)
+    model = random_made(6, hidden=(9,), direct=True)
     greedy = model.sample(5, temperature=0)
     assert torch.equal(greedy, greedy[:1].expand(5, 6))
     assert torch.equal(greedy[0], (model.conditionals(greedy[:1])[0] > 0.5).double())
@@ -608,7 +611,7 @@ def test_temperature_zero_is_greedy_and_one_is_the_model():
 
 
 def test_trace_runs_with_the_model_and_replays_to_the_same_bits():
-    model = made(6, hidden=(9,), direct=True, order="random")
+    model = random_made(6, hidden=(9,), direct=True, order="random")
     trace = model.sample_trace(generator=torch.Generator().manual_seed(5))
     x = trace.result["x"]
     assert len(trace) == 6
@@ -625,7 +628,7 @@ def test_trace_runs_with_the_model_and_replays_to_the_same_bits():
 
 
 def test_trace_of_a_completion_starts_from_what_is_given():
-    model = made(6, hidden=(9,), direct=True)
+    model = random_made(6, hidden=(9,), direct=True)
     given = torch.tensor([1.0, 0, 1, math.nan, math.nan, math.nan], dtype=torch.float64)
     trace = model.sample_trace(given=given, temperature=0.5, generator=torch.Generator().manual_seed(1))
     assert len(trace) == 4 and trace[0].values["pixel"] == -1

@@ -24,12 +24,12 @@ def models() -> tuple[GaussianDiffusion, VAE]:
 
 
 @cache
-def found(name: str = "3", variance: str = room.BEST) -> lens.Digit:
+def digit(name: str = "3", variance: str = room.BEST) -> lens.Digit:
     return lens.digit(*models(), name, variance)
 
 
 def chain(T: int, name: str = "3", variance: str = room.BEST) -> lens.Parts:
-    return found(name, variance).diffusion[room.STEPS.index(T)]
+    return digit(name, variance).diffusion[room.STEPS.index(T)]
 
 
 # --- A Gaussian ---------------------------------------------------------------------------------
@@ -127,7 +127,7 @@ def test_the_ladder_has_the_chains_law() -> None:
 
 def test_what_is_shown_of_a_digit() -> None:
     page = opened(T=10)
-    now, other = chain(10), found().vae.parts
+    now, other = chain(10), digit().vae.parts
     shown = metrics(page)
     assert shown["Bits"] == f"{now.total:.1f} / {other.total:.1f}"
     assert shown["Numbers in the codes"] == "640 / 10"
@@ -196,10 +196,10 @@ def test_what_is_shown_of_a_gaussian() -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    vae = found().vae.parts
+    vae = digit().vae.parts
     assert chain(10).total > vae.total > chain(50).total
     assert chain(250).picture < 0.02 * chain(250).total and vae.picture > 0.75 * vae.total
-    assert found("blank").vae.parts.total > 2 * chain(50, "blank").total
+    assert digit("blank").vae.parts.total > 2 * chain(50, "blank").total
     three = [chain(50, variance=variance).total for variance in room.VARIANCES]
     assert three == sorted(three)
     result, model = terms.schedule_of("linear", 50), models()[0]

@@ -19,7 +19,7 @@ opened = partial(open_page, "diffusion/ode_likelihood")
 
 
 @cache
-def found(
+def run_of(
     name: str = "two modes", last: float = 20.0, x1: float = -1.5, x2: float = 0.5, tolerance: float = 1e-3,
     probes: int = 0,
 ) -> lens.Run:  # fmt: skip
@@ -29,7 +29,7 @@ def found(
 
 def test_the_sum_and_what_is_drawn() -> None:
     page = opened()
-    run, shown = found(), metrics(page)
+    run, shown = run_of(), metrics(page)
     assert float(shown["log p by the ODE"]) == pytest.approx(run.prior + run.sums[-1], abs=6e-5)
     assert float(shown["The data's log p"]) == pytest.approx(run.truth, abs=6e-5)
     assert f"with {run.calls} calls of the score" in prose(page)
@@ -47,26 +47,26 @@ def test_the_sum_and_what_is_drawn() -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    run = found()
+    run = run_of()
     source = lens.named("two modes", 20.0)
     log_p = lens.maps(source, [0.0, 1.0])
     assert log_p is not None and run.sums[-1] > 0  # it grows
     assert float(log_p[1].max()) == pytest.approx(-math.log(2 * math.pi), abs=0.01)
-    far = found(x1=4.0, x2=-3.5)
+    far = run_of(x1=4.0, x2=-3.5)
     assert math.isfinite(far.log_prob) and far.log_prob < -25 and abs(far.log_prob - far.truth) < 0.05
-    early = [found(last=2.0, tolerance=t) for t in (1e-3, 1e-5)]
+    early = [run_of(last=2.0, tolerance=t) for t in (1e-3, 1e-5)]
     assert all(abs(r.mismatch) > 0.4 for r in early)  # no tolerance mends it
     assert abs(early[1].true_end - early[1].truth) < 1e-4  # and the solver is not at fault
-    off = [abs(r.log_prob - r.truth) for t in (0.1, 1e-5) for r in [found("eight modes", 20.0, 3.0, 0.5, t)]]
+    off = [abs(r.log_prob - r.truth) for t in (0.1, 1e-5) for r in [run_of("eight modes", 20.0, 3.0, 0.5, t)]]
     assert off[0] > 0.3 and off[1] < 1e-3
-    assert len(found("eight modes", 20.0, 3.0, 0.5, 0.1).stops) < 6
-    probed = found(probes=32)
+    assert len(run_of("eight modes", 20.0, 3.0, 0.5, 0.1).stops) < 6
+    probed = run_of(probes=32)
     assert float(probed.probed.std()) > 0.3
     errors = (probed.probed - probed.log_prob).abs()
     assert abs(float(probed.probed.mean()) - probed.log_prob) < 0.3 * float(errors.mean())
-    network = found("eight, network", 20.0, 3.0, 0.25)
+    network = run_of("eight, network", 20.0, 3.0, 0.25)
     assert abs(network.log_prob - network.truth) < 0.1
-    between, arm = (found("moons, network", 20.0, *p) for p in ((-2.0, 0.25), (-1.0, 1.5)))
+    between, arm = (run_of("moons, network", 20.0, *p) for p in ((-2.0, 0.25), (-1.0, 1.5)))
     assert between.log_prob < arm.log_prob - 5
 
 
@@ -83,7 +83,7 @@ def test_another_noise_has_the_same_likelihood() -> None:
 
 def test_units_of_the_network_are_those_of_the_data() -> None:
     """Of the true score in the network's units the answer is the data's own density."""
-    run = found("eight, network", 20.0, 3.0, 0.25)
+    run = run_of("eight, network", 20.0, 3.0, 0.25)
     at = exact.eight().log_prob(run.path[:1].double())
     assert float(at) == pytest.approx(run.truth, abs=1e-6)
 

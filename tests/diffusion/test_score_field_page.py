@@ -14,7 +14,7 @@ opened = partial(open_page, "diffusion/score_field")
 
 
 @cache
-def found(name: str = "two modes", annealed: bool = False, steps: int = 30, size: float = 0.1) -> lens.Run:
+def run_of(name: str = "two modes", annealed: bool = False, steps: int = 30, size: float = 0.1) -> lens.Run:
     model = weights.load(NETWORKS[name]) if name in NETWORKS else None  # type: ignore[arg-type]
     score = lens.score_of(name, 0.8, model)  # type: ignore[arg-type]
     return lens.run(score, lens.truth(name, 0.8), annealed, steps, size, 0)
@@ -22,7 +22,7 @@ def found(name: str = "two modes", annealed: bool = False, steps: int = 30, size
 
 def test_what_is_drawn_is_what_is_counted() -> None:
     page = opened()
-    run, mixture = found(), lens.two(0.8)
+    run, mixture = run_of(), lens.two(0.8)
     off = float((run.shares[-1, 0] - 0.8).abs())
     assert float(metrics(page)["Shares off by, at the end"]) == pytest.approx(off, abs=6e-4)
     assert "at the least noise, is 0.0000;" in prose(page) and "only name this family" in prose(page)
@@ -53,7 +53,7 @@ def test_arrows_point_up_the_score() -> None:
 
 
 def test_what_the_scenes_say() -> None:
-    stuck, freed = found(), found(annealed=True)
+    stuck, freed = run_of(), run_of(annealed=True)
     assert abs(float(stuck.shares[-1, 0]) - 0.5) < 0.1  # half the cloud began on each side
     assert abs(float(stuck.shares[-1, 0]) - float(stuck.shares[0, 0])) < 0.05
     assert abs(float(freed.shares[-1, 0]) - 0.8) < 0.08 and float(freed.near[-1]) > 0.95
@@ -66,10 +66,10 @@ def test_what_the_scenes_say() -> None:
     score = lens.exact_score(mixture)  # at little noise the arrows turn where the sides meet
     right, left = (float(score(torch.tensor([[x, 0.0]]).double(), lens.LAST)[0, 0]) for x in (0.2, -0.2))
     assert left < 0 < right
-    hasty = found(annealed=True, steps=3)
+    hasty = run_of(annealed=True, steps=3)
     assert float(hasty.near[-1]) < 0.6
     for name in ("denoising", "sliced"):
-        run = found(name, True)
+        run = run_of(name, True)
         assert float(run.shares[-1].min()) > 0.06 and float(run.near[-1]) > 0.9, name
         score = lens.score_of(name, 0.8, weights.load(NETWORKS[name]))  # type: ignore[arg-type]
         for sigma in lens.sigmas():  # the same field, at every level that was fitted

@@ -18,7 +18,7 @@ def f64(values: object) -> Tensor:
     return torch.tensor(values, dtype=torch.float64)
 
 
-class Said(nn.Module):
+class FixedConditioner(nn.Module):
     """μ = (0, c1², c1 c2), log σ = (0, c1/2, c2/2), instead of a network."""
 
     features = 3
@@ -37,9 +37,9 @@ class Said(nn.Module):
         return out, total
 
 
-def said(kind: type[MaskedAutoregressive]) -> MaskedAutoregressive:
+def masked_layer(kind: type[MaskedAutoregressive]) -> MaskedAutoregressive:
     layer = kind(3, Affine(None))
-    layer.conditioner = Said()
+    layer.conditioner = FixedConditioner()
     return layer.double()
 
 
@@ -53,7 +53,7 @@ def log_prob(layer: MaskedAutoregressive, x: Tensor) -> Tensor:
     (InverseAutoregressive, [1, 4.297443, -0.718282], 1.5, -7.256816),
 ])  # fmt: skip
 def test_one_conditioner_two_directions(kind, x, ladj, log_p):
-    layer, z = said(kind), f64([[1, 2, -1]])
+    layer, z = masked_layer(kind), f64([[1, 2, -1]])
     result, up = layer.generate(z)
     torch.testing.assert_close(result, f64([x]), rtol=0, atol=1e-6)
     assert up.item() == pytest.approx(ladj, abs=1e-6)
@@ -70,9 +70,9 @@ def test_maf_generates_as_an_iaf_with_other_outputs_normalizes():
             return -shift * (-s).exp(), -s
 
     inverse = InverseAutoregressive(3, Swapped(None)).double()
-    inverse.conditioner = Said()
+    inverse.conditioner = FixedConditioner()
     z = torch.randn(5, 3, dtype=torch.float64)
-    torch.testing.assert_close(said(MaskedAutoregressive).generate(z), inverse.normalize(z))
+    torch.testing.assert_close(masked_layer(MaskedAutoregressive).generate(z), inverse.normalize(z))
 
 
 # --- Masks and calls ------------------------------------------------------------------------------

@@ -314,7 +314,7 @@ def test_the_network_carries_its_nodes_for_clicks() -> None:
 # --- The page: every number shown is computed again ---------------------------------------------------
 
 
-def told(mathml: str) -> list[float]:
+def decimals(mathml: str) -> list[float]:
     """The numbers with decimals of an equation that a film shows."""
     return [float(v) for v in re.findall(r"-?\d+\.\d+", re.sub(r"<[^>]*>", " ", mathml).replace("- ", "-"))]
 
@@ -336,7 +336,7 @@ def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
         app = opened(node=node, layer=layer, unit=unit, edits=edits, step=step)
         shown = numbers(app.latex[0].value)[-1]
         bar = film(app)
-        assert bar["at"] == step and told(bar["equations"][step])[-1] == shown
+        assert bar["at"] == step and decimals(bar["equations"][step])[-1] == shown
         bias, messages = numbers(app.latex[0].value)[:2]
         assert bias == pytest.approx(model.layers[layer - 1].bias[unit].item(), abs=5.1e-4)
         assert shown == pytest.approx(max(0.0, bias + messages), abs=1.6e-3)
@@ -366,7 +366,7 @@ def test_the_pages_field_counts_are_those_of_hops_and_gradients(karate: tuple[GC
 def test_the_pages_distance_is_the_operators(karate: tuple[GCN, Any]) -> None:
     _, data = karate
     app = opened(view="Depth", rounds=7)
-    distance, rate = told(film(app, "rounds")["equations"][7])
+    distance, rate = decimals(film(app, "rounds")["equations"][7])
     a = adjacency(data.edge_index, 34) + torch.eye(34, dtype=torch.float64)
     root = a.sum(0).rsqrt()
     s = root[:, None] * a * root

@@ -90,14 +90,14 @@ def test_a_model_trains_on_data_or_says_why_not(pairs: list[tuple[str, str]], tm
 
 
 def test_a_sentence_names_the_model_the_data_and_what_they_lack(tmp_path: Path) -> None:
-    def said(model: str, data: str) -> str:
+    def complaint(model: str, data: str) -> str:
         return str(outcome(f"modules.{model}", f"datamodules.{data}", tmp_path / "own.yaml"))
 
-    assert "MLP needs num_classes, which Sprites does not have" in said(
+    assert "MLP needs num_classes, which Sprites does not have" in complaint(
         "convolution.mlp.MLP", "sprites.Sprites"
     )
     batches = (
         "CycleGAN cannot use batches of Digits, 64 × 1 × 8 × 8 numbers and 64 whole numbers: take data like"
     )
-    assert batches in said("adversarial.cyclegan.CycleGAN", "digits.Digits")
-    assert "image_shape, which Points does not have" in said("adversarial.dcgan.DCGAN", "points.Points")
+    assert batches in complaint("adversarial.cyclegan.CycleGAN", "digits.Digits")
+    assert "image_shape, which Points does not have" in complaint("adversarial.dcgan.DCGAN", "points.Points")

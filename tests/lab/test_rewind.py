@@ -36,7 +36,7 @@ class Recipe(rewind.OfOneLoss):
         return knobs["weight"] * (model(x) - x.prod(1, keepdim=True)).square().mean()
 
     def look(self, model: nn.Module, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
-        return {"at": seen(model).numpy()}
+        return {"at": output(model).numpy()}
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class TwoPlayers:
         model.num_updates += 1
 
     def look(self, model: nn.ModuleDict, knobs: Mapping[str, float]) -> dict[str, np.ndarray]:
-        return {"at": torch.cat([seen(model).flatten(), model.num_updates]).numpy()}
+        return {"at": torch.cat([output(model).flatten(), model.num_updates]).numpy()}
 
 
-def seen(model: nn.Module) -> Tensor:
-    """What a frame shows of either model."""
+def output(model: nn.Module) -> Tensor:
+    """Output of either model, as a frame shows it."""
     x = torch.ones(1, 2)
     with torch.no_grad():
         return model["d"](model["g"](x)) if isinstance(model, nn.ModuleDict) else model(x)

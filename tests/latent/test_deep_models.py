@@ -69,7 +69,7 @@ def seeded(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def made(name: str, scale: float = 0.6) -> VAE:
+def random_vae(name: str, scale: float = 0.6) -> VAE:
     """In float64, with random parameters of size: what is wrong shows."""
     return contracts.exact((BITS | GREYS)[name](), scale=scale)
 
@@ -84,7 +84,7 @@ def one_class(model: VAE, size: int) -> dict[str, Tensor]:
 
 @members
 def test_surfaces_and_shapes(name: str) -> None:
-    model = made(name)
+    model = random_vae(name)
     k = model.latent_dim
     known, other = given(model, 16), given(model, 3)
     assert isinstance(model, Latent)
@@ -109,7 +109,7 @@ def test_surfaces_and_shapes(name: str) -> None:
 def test_density_sums_to_one_and_the_encoder_agrees_with_the_prior(name: str) -> None:
     """Both proposals weigh draws for the same integral: a term forgotten in one shows."""
     # an encoder that is not far off, so that so many draws suffice; told the class it is further off
-    model = made(name, scale=0.2 if name == "class" else 0.3)
+    model = random_vae(name, scale=0.2 if name == "class" else 0.3)
     known = one_class(model, 16)
     with torch.no_grad():
         log_w = model.log_weights(STRINGS, 5000, seeded(), **known)
@@ -127,7 +127,7 @@ def test_density_sums_to_one_and_the_encoder_agrees_with_the_prior(name: str) ->
 
 @bits
 def test_samples_follow_the_density(name: str) -> None:
-    model = made(name)
+    model = random_vae(name)
     known = one_class(model, 16)
     if known:
         samples = model.sample(20_000, generator=seeded(), y=torch.ones(20_000, dtype=torch.long))
@@ -142,7 +142,10 @@ def test_samples_follow_the_density(name: str) -> None:
 
 @pytest.mark.parametrize("name", GREYS)
 def test_gaussian_relatives_weigh_both_proposals_alike(name: str) -> None:
-    model, x = made(name, scale=0.3), 0.5 * torch.randn(6, 1, 2, 2, generator=seeded(), dtype=torch.float64)
+    model, x = (
+        random_vae(name, scale=0.3),
+        0.5 * torch.randn(6, 1, 2, 2, generator=seeded(), dtype=torch.float64),
+    )
     with torch.no_grad():
         by_encoder = model.iwae(x, 20_000, seeded())
         by_prior = model.log_prob_is(x, 20_000, seeded(1), proposal="prior")
@@ -152,7 +155,7 @@ def test_gaussian_relatives_weigh_both_proposals_alike(name: str) -> None:
 @members
 def test_every_parameter_learns(name: str) -> None:
     torch.manual_seed(0)
-    model = made(name).train()
+    model = random_vae(name).train()
     y = torch.arange(16) % 2
     contracts.every_parameter_gets_a_gradient(model, lambda: model.step((STRINGS, y), "train"))
 
@@ -182,7 +185,7 @@ def test_one_batch_is_overfitted(name: str) -> None:
 
 @members
 def test_sampling_replays(name: str) -> None:
-    model = made(name)
+    model = random_vae(name)
     contracts.reproducible(lambda seed: model.sample(8, generator=seeded(seed)))
     contracts.trace_replays(lambda seed: model.sample_trace(2, generator=seeded(seed)))
 
@@ -203,7 +206,7 @@ def test_survives_saving(name: str, tmp_path: Path) -> None:
 def test_measures(name: str) -> None:
     """The bound is reported at full price, whatever the objective; IWAE and its samples in the test alone."""
     torch.manual_seed(0)
-    model, batch = made(name), (STRINGS, torch.arange(16) % 2)
+    model, batch = random_vae(name), (STRINGS, torch.arange(16) % 2)
     for split in ("train", "test"):
         with torch.no_grad():
             model.step(batch, split)
@@ -216,7 +219,7 @@ def test_measures(name: str) -> None:
 
 def test_a_cold_prior_is_narrow() -> None:
     for name in ("VAE", "mixture prior", "ladder"):
-        model = made(name)
+        model = random_vae(name)
         with torch.no_grad():
             warm, cold = (model.sample_prior(4000, temperature=t, generator=seeded()) for t in (1.0, 0.1))
         assert cold.var(0).sum() < warm.var(0).sum()

@@ -31,7 +31,7 @@ def seeded(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def made(scale: float = 0.6, **more: float) -> TextVAE:
+def random_vae(scale: float = 0.6, **more: float) -> TextVAE:
     return contracts.exact(TextVAE(**SMALL, **more), scale=scale)  # type: ignore[arg-type]
 
 
@@ -41,7 +41,7 @@ def test_what_belongs_to_a_line() -> None:
 
 
 def test_all_lines_sum_to_one() -> None:
-    model, z = made(1.0), torch.randn(5, 1, 2, generator=seeded(), dtype=torch.float64)
+    model, z = random_vae(1.0), torch.randn(5, 1, 2, generator=seeded(), dtype=torch.float64)
     with torch.no_grad():
         each = model.log_likelihood(LINES, z.expand(-1, len(LINES), -1))
     assert each.shape == (5, 15)
@@ -50,7 +50,7 @@ def test_all_lines_sum_to_one() -> None:
 
 
 def test_the_density_sums_to_one_and_both_proposals_agree() -> None:
-    model = made(0.3)
+    model = random_vae(0.3)
     with torch.no_grad():
         log_w = model.log_weights(LINES, 5000, seeded())
         by_prior = model.log_prob_is(LINES, 5000, seeded(1), proposal="prior")
@@ -63,7 +63,7 @@ def test_the_density_sums_to_one_and_both_proposals_agree() -> None:
 
 
 def test_drawn_lines_follow_the_density() -> None:
-    model = made()
+    model = random_vae()
     drawn = model.sample(20_000, generator=seeded())
     with torch.no_grad():
         table = model.log_prob_is(LINES, 4000, seeded(1), proposal="prior").exp()
@@ -73,7 +73,7 @@ def test_drawn_lines_follow_the_density() -> None:
 
 
 def test_logits_see_what_stands_before_and_the_code() -> None:
-    model = made(0.7)
+    model = random_vae(0.7)
     z = torch.randn(2, generator=seeded(), dtype=torch.float64)
     result = model.logits(LINES, z.expand(len(LINES), -1))  # (15, 3, 3)
     for i in range(3):
@@ -91,7 +91,7 @@ def test_logits_see_what_stands_before_and_the_code() -> None:
 
 
 def test_what_stands_behind_the_end_changes_nothing() -> None:
-    model = made()
+    model = random_vae()
     a, b = torch.tensor([[0, END, END]]), torch.tensor([[0, END, 1]])
     assert torch.equal(model.encode(a), model.encode(b))
     z = torch.zeros(1, 2, dtype=torch.float64)
@@ -136,7 +136,7 @@ def test_the_bound_cannot_tell_collapse_from_use() -> None:
 
 
 def test_surfaces_replays_and_gradients() -> None:
-    model = made()
+    model = random_vae()
     assert isinstance(model, Latent) and isinstance(model, Sampler)
     assert model.encode(LINES).shape == (15, 2) and model.iwae(LINES, 2).shape == (15,)
     contracts.reproducible(lambda seed: model.sample(8, generator=seeded(seed)))
@@ -174,4 +174,4 @@ def test_bad_settings_are_named(settings: dict, text: str) -> None:
 
 def test_a_line_too_long_is_named() -> None:
     with pytest.raises(ValueError, match="A line has 4 tokens: give 1 to 3"):
-        made().encode(torch.zeros(1, 4, dtype=torch.long))
+        random_vae().encode(torch.zeros(1, 4, dtype=torch.long))

@@ -13,17 +13,17 @@ from lab.figures import basic, theme
 from pages.some.room import charts, lens
 
 @ui.cached
-def found(seed, noise):
-    return lens.found(seed, noise)
+def path(seed, noise):
+    return lens.path(seed, noise)
 
 def pressed(x, y):
     return {"seed": x}
 
 noise = ui.choice("Noise", ["seed", "noise"], key="noise")
 seed = ui.number("Seed", 0, 9, 0, key="seed")
-now = found(seed, noise)
+now = path(seed, noise)
 film = ui.film(3, key="step")
-ui.prefetch(found, *((each, noise) for each in ui.near(seed, 0, 9)))
+ui.prefetch(path, *((each, noise) for each in ui.near(seed, 0, 9)))
 fig = charts.curve(now["noise"], film.at, theme.text(film.at))
 frames = {"data.0.x": now.x, f"layout.shapes.{0}.x1": now.y}
 ui.figure(fig, alt="layout", data={"seed": now.x}, film=film, frames=frames)
@@ -48,9 +48,9 @@ from pages.some.room import charts, lens
 from pages.some.room.room import ROOM
 
 now = ui.read(ROOM)
-found = ui.compute(lens.found, now)
+result = ui.compute(lens.path, now)
 film = ui.film_of(now, 3)
-ui.figure(charts.curve(found, now.noise), alt="A curve", film=film)
+ui.figure(charts.curve(result, now.noise), alt="A curve", film=film)
 """
 CHARTS = """
 import plotly.graph_objects as go

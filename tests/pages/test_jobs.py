@@ -29,23 +29,23 @@ def page() -> None:
     ui.write(f"found {result}")
 
 
-def said(app: AppTest) -> str:
+def text_of(app: AppTest) -> str:
     assert not app.exception, app.exception
     return prose(app)
 
 
 def test_a_job_is_begun_shown_and_finished() -> None:
     app = run_page(page)
-    assert "found None" in said(app)
+    assert "found None" in text_of(app)
     app.button(key="count").click().run()
-    assert "at " in said(app) and "found None" in said(app)  # a frame is shorter than the whole
+    assert "at " in text_of(app) and "found None" in text_of(app)  # a frame is shorter than the whole
     for _ in range(10):
         app.run()
-        if "found 12" in said(app):
+        if "found 12" in text_of(app):
             break
-    assert "found 12" in said(app) and not [b for b in app.button if b.key == "count"]
+    assert "found 12" in text_of(app) and not [b for b in app.button if b.key == "count"]
     move(app, "top", 13)  # another question: what was found is not its answer
-    assert "found None" in said(app) and app.button(key="count")
+    assert "found None" in text_of(app) and app.button(key="count")
 
 
 def test_a_job_can_be_cancelled_and_begun_again() -> None:
@@ -53,10 +53,10 @@ def test_a_job_can_be_cancelled_and_begun_again() -> None:
     move(app, "top", 40)
     app.button(key="count").click().run()
     app.button(key="count-cancel").click().run()
-    assert "found None" in said(app) and "Cancelled at" in captions(app)
-    assert re.search(r"^at \d+", said(app), re.M)  # what it has found so far stays
+    assert "found None" in text_of(app) and "Cancelled at" in captions(app)
+    assert re.search(r"^at \d+", text_of(app), re.M)  # what it has found so far stays
     app.button(key="count").click().run()
-    assert "at " in said(app)
+    assert "at " in text_of(app)
 
 
 def test_frames_are_short_and_failures_end_a_job(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,7 +104,7 @@ def forgotten() -> None:
 
 
 def test_without_a_server_the_whole_is_waited_for(forgotten: None) -> None:
-    assert "found 12" in said(run_page(asking))
+    assert "found 12" in text_of(run_page(asking))
 
 
 def test_with_one_what_there_is_so_far_is_shown(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,11 +112,11 @@ def test_with_one_what_there_is_so_far_is_shown(forgotten: None, monkeypatch: py
     monkeypatch.setattr(jobs, "patience", 0.1)
     monkeypatch.setattr(Job, "advance", lambda job, seconds: [worked.append(seconds), advance(job, seconds)])
     app = run_page(asking)
-    assert "at " in said(app) and "found" not in said(app)
+    assert "at " in text_of(app) and "found" not in text_of(app)
     assert worked == [0.1]  # no frame of the job went by before the first drawing
-    assert "found 12" in said(finish(app))
-    assert "found 12" in said(run_page(asking))  # for the next reader too
-    assert "found 2" in said(move(app, "top", 2))  # quick enough
+    assert "found 12" in text_of(finish(app))
+    assert "found 12" in text_of(run_page(asking))  # for the next reader too
+    assert "found 2" in text_of(move(app, "top", 2))  # quick enough
 
 
 def test_another_question_ends_the_job(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -126,18 +126,18 @@ def test_another_question_ends_the_job(forgotten: None, monkeypatch: pytest.Monk
     move(app, "top", 20)
     assert job.state == "cancelled" and app.session_state["_job:asked"].of == 20
     app.button(key="asked-cancel").click().run()
-    before = said(app)
-    assert said(app.run()) == before and app.button(key="asked")  # it waits for the button now
+    before = text_of(app)
+    assert text_of(app.run()) == before and app.button(key="asked")  # it waits for the button now
 
 
 def test_what_takes_long_begins_as_a_job(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert "found" not in said(run_page(asking, top=40))
+    assert "found" not in text_of(run_page(asking, top=40))
     monkeypatch.setattr(jobs, "patience", 0.05)
     app = run_page(asking, top=30)  # also after a quick one that has not ended, or has
-    assert "found" not in said(move(app, "top", 40)) and app.session_state["_job:asked"].of == 40
+    assert "found" not in text_of(move(app, "top", 40)) and app.session_state["_job:asked"].of == 40
     app = move(run_page(asking, top=2), "top", 40)
-    assert "found" not in said(app) and "found 40" in said(finish(app))
-    assert "found 40" in said(run_page(asking, top=40))  # there at once for the next reader
+    assert "found" not in text_of(app) and "found 40" in text_of(finish(app))
+    assert "found 40" in text_of(run_page(asking, top=40))  # there at once for the next reader
 
 
 def test_what_is_asked_next_is_computed_ahead(forgotten: None, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,7 +25,7 @@ from lab.ui.session import ranges, state
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def said(page: AppTest) -> list[str]:
+def warnings_of(page: AppTest) -> list[str]:
     assert not page.exception, [e.value for e in page.exception]
     return [w.value for w in page.warning]
 
@@ -61,7 +61,7 @@ DEFAULTS = {
 def test_controls_start_at_their_defaults_and_keep_the_link_clean() -> None:
     page = run_page(controls_page)
     assert result(page) == DEFAULTS
-    assert not page.query_params and not said(page)
+    assert not page.query_params and not warnings_of(page)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_controls_start_at_their_defaults_and_keep_the_link_clean() -> None:
 def test_a_link_sets_a_control(key: str, text: str, value: Any) -> None:
     page = run_page(controls_page, **{key: text})
     assert result(page) == DEFAULTS | {key: value}
-    assert not said(page)
+    assert not warnings_of(page)
 
 
 @pytest.mark.parametrize(
@@ -84,13 +84,13 @@ def test_a_link_sets_a_control(key: str, text: str, value: Any) -> None:
 def test_a_bad_link_gets_one_sentence_until_the_control_is_moved(key: str, text: str) -> None:
     page = run_page(controls_page, **{key: text})
     assert result(page) == DEFAULTS
-    (sentence,) = said(page)
+    (sentence,) = warnings_of(page)
     assert key in sentence and len(sentence) < 250
     page.run()
-    assert said(page) == [sentence]
+    assert warnings_of(page) == [sentence]
     page.button(key="set-All").click().run()
     if key != "seed":
-        assert not said(page)
+        assert not warnings_of(page)
 
 
 def test_values_and_examples_set_controls_and_the_link() -> None:
@@ -116,7 +116,7 @@ def test_a_text_beyond_the_limit_is_cut_with_a_sentence() -> None:
     page = run_page(controls_page)
     page.text_input(key="text").set_value("y" * 100_000).run()
     assert result(page)["text"] == "y" * 100
-    assert any("100 characters" in sentence for sentence in said(page))
+    assert any("100 characters" in sentence for sentence in warnings_of(page))
 
 
 def clicks_page() -> None:
@@ -196,14 +196,14 @@ def test_the_pad_starts_with_an_example_and_reads_the_link() -> None:
     picture = torch.rand(5, 5, generator=torch.Generator().manual_seed(0))
     levels = drawing.quantise(picture, 5)
     page = run_page(drawing_page, digit=drawing.INK + drawing.spell(levels))
-    assert torch.equal(result(page), levels.float() / 15) and not said(page)
+    assert torch.equal(result(page), levels.float() / 15) and not warnings_of(page)
     assert (result(page) - picture).abs().max() <= 0.5 / 15
 
 
 @pytest.mark.parametrize("token", ["ink.", "ink.AAAA", "ink." + "A" * 10_000, "ink.ö", "no example"])
 def test_a_link_with_a_broken_drawing_gets_one_sentence(token: str) -> None:
     page = run_page(drawing_page, digit=token)
-    assert len(said(page)) == 1 and result(page).sum() == 0
+    assert len(warnings_of(page)) == 1 and result(page).sum() == 0
 
 
 @pytest.mark.parametrize("size", [1, 5, 8, 28])
@@ -278,7 +278,7 @@ def test_an_error_in_a_page_is_one_sentence() -> None:
             raise ZeroDivisionError("secret")
 
     page = run_page(page_)
-    assert said(page) == ["The file is missing: fetch it."]
+    assert warnings_of(page) == ["The file is missing: fetch it."]
     (sentence,) = (e.value for e in page.error)
     assert "ZeroDivisionError" in sentence and "secret" not in sentence and "Traceback" not in sentence
 
@@ -312,7 +312,7 @@ def test_an_unknown_model_in_the_link_gets_a_sentence() -> None:
 
     page = run_page(page_, model="made-mnits")
     assert result(page) == "made-digits"
-    assert "made-mnits" in said(page)[0]
+    assert "made-mnits" in warnings_of(page)[0]
 
 
 def test_csv_holds_the_columns_and_refuses_unequal_ones() -> None:
@@ -384,9 +384,9 @@ def test_the_link_wins_over_what_was_held_when_it_changes() -> None:
     go(page, cell="1,0")
     assert result(page) == (5, "numbers", "", 0, {"x": 1, "y": 0, "customdata": None})
     go(page, show="words")
-    assert result(page) == (5, "words", "To be", 0, None) and not said(page)
+    assert result(page) == (5, "words", "To be", 0, None) and not warnings_of(page)
     go(page, show="none", n="3")
-    assert result(page)[:2] == (3, "numbers") and "show=none" in said(page)[0]
+    assert result(page)[:2] == (3, "numbers") and "show=none" in warnings_of(page)[0]
 
 
 def test_another_page_does_not_inherit_held_clicks() -> None:
@@ -423,7 +423,7 @@ def test_another_page_does_not_inherit_what_a_widget_says() -> None:
     for key in list(page.query_params):  # the menu's links name nothing
         del page.query_params[key]
     page.run()
-    assert result(page) == "default of Second" and not said(page)
+    assert result(page) == "default of Second" and not warnings_of(page)
 
 
 def test_a_legend_has_the_room_it_needs() -> None:
@@ -560,14 +560,14 @@ def test_a_scene_is_the_full_state_of_a_page() -> None:
 @pytest.mark.parametrize("wrong", ["-1", "4", "x", ""])
 def test_a_link_to_no_scene_gets_a_sentence(wrong: str) -> None:
     page = run_page(stage_page, scene=wrong)
-    (sentence,) = said(page)
+    (sentence,) = warnings_of(page)
     assert "scene" in sentence and result(page)[0] == 5
 
 
 def test_what_a_link_names_and_nothing_knows_gets_a_sentence() -> None:
-    (sentence,) = said(run_page(stage_page, nonsense="1", hidden="2", n="3"))
+    (sentence,) = warnings_of(run_page(stage_page, nonsense="1", hidden="2", n="3"))
     assert "nonsense" in sentence and "hidden" not in sentence
-    assert not said(run_page(stage_page, text="or not"))  # of a control that another choice shows
+    assert not warnings_of(run_page(stage_page, text="or not"))  # of a control that another choice shows
 
 
 def test_a_film_says_its_frames_and_follows_a_shorter_one() -> None:
@@ -576,8 +576,8 @@ def test_a_film_says_its_frames_and_follows_a_shorter_one() -> None:
     assert (bar["at"], bar["count"]) == (4, 5)
     assert bar["captions"][4] == "frame 4" and all(tex.startswith("<math") for tex in bar["equations"])
     move(page, "n", 2)
-    assert result(page)[3] == 1 and film(page)["at"] == 1 and not said(page)
-    assert [w for w in said(run_page(stage_page, step="5")) if "step=5" in w]
+    assert result(page)[3] == 1 and film(page)["at"] == 1 and not warnings_of(page)
+    assert [w for w in warnings_of(run_page(stage_page, step="5")) if "step=5" in w]
 
 
 def test_a_film_of_a_knob_stands_in_the_link_by_its_value() -> None:
@@ -595,7 +595,7 @@ def test_a_film_of_a_knob_stands_in_the_link_by_its_value() -> None:
     bar = film(page, "k")
     assert bar["names"] == ["-1", "-0.5", "0", "0.5", "1"] and bar["at"] == 3
     assert result(run_page(knob, k="-0.6")) == (1, -0.5)  # the nearest
-    assert "runs from -1 to 1" in said(run_page(knob, k="3"))[0]
+    assert "runs from -1 to 1" in warnings_of(run_page(knob, k="3"))[0]
 
 
 @pytest.mark.parametrize(("results", "at"), [(2, 2), (99, 4), (-1, 0)])

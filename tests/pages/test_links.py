@@ -11,7 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from opening import TOPICS, captions, failures, metrics, page_path, prose, run_page, warnings
-from test_kit import clicks_page, controls_page, drawing_page, result, said
+from test_kit import clicks_page, controls_page, drawing_page, result, warnings_of
 
 from lab.ui.controls import drawing, widgets
 from lab.ui.figures import plots
@@ -56,7 +56,7 @@ def kit_links(draw: Any) -> tuple[Any, dict[str, str]]:
 def test_a_control_takes_what_the_link_says_or_says_why_not(link: tuple[Any, dict[str, str]]) -> None:
     page, parameters = link
     shown = run_page(page, **parameters)
-    sentences = said(shown)
+    sentences = warnings_of(shown)
     assert all(len(s) < 300 for s in sentences)
     if page is controls_page:
         for key, raw in parameters.items():

@@ -36,7 +36,7 @@ SHOWN: dict[str, list[dict[str, str]]] = {
 }
 
 
-def told(name: str, says: list[dict[str, str]]) -> dict[str, Any]:
+def payload(name: str, says: list[dict[str, str]]) -> dict[str, Any]:
     which, readings = strips.measure_parts(weights.load(name))
     lit = [next(iter(text)) for text in says]
     return {**strips.header(MACHINES[which], readings, lit, says, len(says), 0), "film": "test/step"}
@@ -45,7 +45,7 @@ def told(name: str, says: list[dict[str, str]]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def sheet() -> str:
     """A page with the seven strips and no more, in place of the dashboard's."""
-    sent = [base64.b64encode(wire.pack(told(name, says))).decode() for name, says in SHOWN.items()]
+    sent = [base64.b64encode(wire.pack(payload(name, says))).decode() for name, says in SHOWN.items()]
     css = (JS.parents[1] / "page/stage.css").read_text(encoding="utf-8")
     return f"""<!doctype html><meta charset="utf-8"><title>Machines</title>
       <style>{css} body {{margin: 120px 13px; font-family: {theme.FONT};}}</style>

@@ -55,7 +55,7 @@ def served(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
         config.set_option(name, value)
 
 
-async def said(request: object) -> Response:
+async def answer_heard(request: object) -> Response:
     return PlainTextResponse("heard")
 
 
@@ -69,7 +69,7 @@ def client() -> TestClient:
     """All of our own routes, and what stands for Streamlit's, behind the middleware that serves them."""
     rest = [
         WebSocketRoute("/_stcore/stream", stream),
-        Route("/{path:path}", said, methods=["GET", "POST", "PUT"]),
+        Route("/{path:path}", answer_heard, methods=["GET", "POST", "PUT"]),
     ]
     app = Starlette(routes=[*routes.ROUTES, *rest], middleware=[Middleware(access.OwnNames)])
     return TestClient(app, base_url="http://localhost:8501", follow_redirects=False)
@@ -232,7 +232,9 @@ def test_all_is_served_below_the_path(
     served("localhost", "hall.example", base="/hall/lectern/")
     below = routes.routes_below(access.base())
     assert len(below) == len(routes.ROUTES)
-    app = Starlette(routes=[*below, Route("/{path:path}", said)], middleware=[Middleware(routes.OneStep)])
+    app = Starlette(
+        routes=[*below, Route("/{path:path}", answer_heard)], middleware=[Middleware(routes.OneStep)]
+    )
     asks = TestClient(app, base_url="http://hall.example", follow_redirects=False)
     assert asks.get("/hall/lectern/lectern/search.json").json()
     assert asks.get("/hall/lectern/lectern/js/go.js").text.startswith("// From page to page")

@@ -59,7 +59,7 @@ class State:
         return None if self.kind == "c" else f"model-{self.kind}"
 
 
-def made(**scenes: Any) -> Room:
+def room_with(**scenes: Any) -> Room:
     return Room(
         "T", "I.", place=1, minutes=1, state=State, scenes={k: Scene("", v) for k, v in scenes.items()}
     )
@@ -139,11 +139,11 @@ def test_where_a_model_runs_its_machine_is_drawn(address: str) -> None:
 
 
 def test_a_scene_that_no_control_takes_is_refused_where_it_is_written() -> None:
-    made(fine=State(kind="b", size=1.0, off=((1, 2),), step=3))
+    room_with(fine=State(kind="b", size=1.0, off=((1, 2),), step=3))
     values = {"kind": "d", "size": 1.5, "count": 2.5, "on": 1, "off": ((0, 1),), "step": "x"}
     for key, value in values.items():
         with pytest.raises(ValueError, match=f"T, scene bad: {key} cannot be"):
-            made(bad=State(**{key: value}))  # type: ignore[arg-type]
+            room_with(bad=State(**{key: value}))  # type: ignore[arg-type]
     with pytest.raises(TypeError):
         State(sise=1.0)  # type: ignore[call-arg]
 

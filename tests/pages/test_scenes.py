@@ -6,7 +6,7 @@ import os
 from dataclasses import replace
 
 import pytest
-from checking import Check, faults, spelled, told, watched
+from checking import Check, faults, giveaways, spelled, watched
 from opening import TOPICS, finish, open_page, run_page, scenes
 
 from lab.ui.session import state
@@ -14,7 +14,7 @@ from lab.ui.session import state
 ALL = os.environ.get("LEVEL", "quick") != "quick"  # else the last of each page
 
 
-def said(value: object) -> str:
+def spell(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return state.spell_point(value) or "" if isinstance(value, tuple | dict) else state.spell(value)
@@ -25,7 +25,7 @@ def test_every_scene_opens(topic: str) -> None:
     with watched() as checks, spelled() as strange:
         page = open_page(topic)
         for check in checks:
-            assert not faults(check) and not told(page, check), check.question
+            assert not faults(check) and not giveaways(page, check), check.question
         known = scenes(page)
         if not known:
             pytest.skip("the page has no scenes yet")
@@ -35,7 +35,7 @@ def test_every_scene_opens(topic: str) -> None:
         shown = list(known.items())
         for name, scene in shown if ALL else shown[-1:]:
             checks.clear()
-            link = {key: said(v) for key, v in scene.values.items() if v is not None}
+            link = {key: spell(v) for key, v in scene.values.items() if v is not None}
             opened = open_page(topic, **link)
             if set(scene.values) - set(
                 opened.session_state["_controls"]
@@ -46,7 +46,7 @@ def test_every_scene_opens(topic: str) -> None:
             assert not unknown, f"{name} sets {unknown}, which the page does not show in that scene"
             for check in checks[-1:]:
                 assert not faults(check), f"{name}: {faults(check)}"
-                assert not told(opened, check), f"{name}: {check.question} {told(opened, check)}"
+                assert not giveaways(opened, check), f"{name}: {check.question} {giveaways(opened, check)}"
         assert not strange, "symbols without words"
 
 
@@ -71,10 +71,10 @@ def test_what_tells_an_answer_is_found() -> None:
         page = run_page(page_that_tells)
     (check,) = checks
     table, number = "which,nats\na lot,1.25\n", "Nats: 1.25"
-    assert told(page, check) == [number]  # the picture is veiled, and all that stands below
-    assert not told(page, replace(check, veils=("picture", "equation")))
-    assert told(page, replace(check, veils=())) == [table, number]
-    assert told(page, replace(check, veils=("numbers",), why="")) == [table]
+    assert giveaways(page, check) == [number]  # the picture is veiled, and all that stands below
+    assert not giveaways(page, replace(check, veils=("picture", "equation")))
+    assert giveaways(page, replace(check, veils=())) == [table, number]
+    assert giveaways(page, replace(check, veils=("numbers",), why="")) == [table]
 
 
 def test_what_a_check_does_not_explain_is_found() -> None:

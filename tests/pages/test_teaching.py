@@ -13,7 +13,7 @@ from lab.ui.navigation import teaching
 from lab.ui.navigation.menu import FIRST
 
 
-def told(page: Any) -> str:
+def html_of(page: Any) -> str:
     return "".join(element.proto.body for element in page.get("html"))
 
 
@@ -59,17 +59,17 @@ def test_a_family_that_no_lecture_passes_by_says_so(monkeypatch: pytest.MonkeyPa
     of = teaching.hour(family)
     assert of.lecture is None and not of.stops and not of.before and of.rooms
     page = open_page("teaching", family=family)
-    assert "No lecture passes by yet" in told(page)
+    assert "No lecture passes by yet" in html_of(page)
 
 
 @pytest.mark.parametrize("family", ["flow", "graph"])
 def test_the_page_shows_it(family: str) -> None:
     page = open_page("teaching", family=family)
     of = teaching.hour(family)
-    links = re.findall(r'href="\./([^"]*)"', told(page))
+    links = re.findall(r'href="\./([^"]*)"', html_of(page))
     assert of.lecture is not None
     assert links == [of.lecture.link(0).replace("&", "&amp;"), *(p.url for p in [*of.before, *of.rooms])]
-    assert f"{of.lecture.minutes:g} minutes, {len(of.lecture.entries)} scenes" in told(page)
+    assert f"{of.lecture.minutes:g} minutes, {len(of.lecture.entries)} scenes" in html_of(page)
     rows = figure(page, "hour")[0]["csv"].split()
     assert len(rows) >= 1 + len(of.stops)
 

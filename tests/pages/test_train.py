@@ -59,7 +59,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Any, ...]]:
     return asked
 
 
-def said(page: AppTest) -> str:
+def text_of(page: AppTest) -> str:
     assert not page.exception and not page.error
     return " ".join(e.value for e in (*page.warning, *page.caption, *page.markdown))
 
@@ -106,13 +106,13 @@ def test_what_cannot_be_started_is_one_sentence(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(runs, "start", refuse)
     page = opened()
     button(page, "start").click().run()
-    assert "The disk has 0.1 GB left." in said(page)
+    assert "The disk has 0.1 GB left." in text_of(page)
 
 
 def test_the_place_in_the_queue_is_shown(own_runs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mine = stopped_run(own_runs, "another's")
     monkeypatch.setattr(runs, "queue", lambda: [runs.Run(own_runs / "x" / "y"), mine])
-    assert "queued, 2 of 2" in said(opened(run=mine.name))
+    assert "queued, 2 of 2" in text_of(opened(run=mine.name))
     assert "queued, 2 of 2" in table_with(opened(), "state")["state"].tolist()
 
 
@@ -138,11 +138,11 @@ def test_a_run_is_changed_by_the_browser_that_started_it(
     monkeypatch.setattr(runs, "resume", lambda run: done.append(run.name))
     run = stopped_run(own_runs, "the key of a browser, long")
     page = opened(run=run.name)
-    assert "Another browser" in said(page)
+    assert "Another browser" in text_of(page)
     button(page, "resume").click().run()
-    assert not done and "is stopped and resumed there" in said(page)
+    assert not done and "is stopped and resumed there" in text_of(page)
     page.session_state["lectern_keys"] = ["one of this page", "the key of a browser, long"]
-    assert "Another browser" not in said(page.run())
+    assert "Another browser" not in text_of(page.run())
     button(page, "resume").click().run()
     assert done == [run.name]
 
@@ -155,14 +155,14 @@ def test_the_password_changes_every_run(own_runs: Path, monkeypatch: pytest.Monk
     page = opened(run=run.name, lectern_password="open sesame ö")
     for wrong in ("", "open", "open sesame o", "x" * 10_000):  # and a link holds none
         page.text_input(key="lectern_password").set_value(wrong).run()
-        assert not wrong or "not the password" in said(page)
+        assert not wrong or "not the password" in text_of(page)
         button(page, "resume").click().run()
     assert not done
     page.text_input(key="lectern_password").set_value("open sesame ö").run()
     assert not page.text_input
     button(page, "resume").click().run()
     assert done == [run.name]
-    assert "sesame" not in said(page) + str(dict(opened(run=run.name).query_params))
+    assert "sesame" not in text_of(page) + str(dict(opened(run=run.name).query_params))
 
 
 @pytest.mark.usefixtures("beyond")
@@ -170,19 +170,19 @@ def test_training_is_closed_beyond_this_machine(
     started: list[tuple[Any, ...]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = opened()
-    assert "Training is closed beyond" in said(page) and not page.button and not page.number_input
+    assert "Training is closed beyond" in text_of(page) and not page.button and not page.number_input
     assert not page.text_input  # without a password there is none to type
     monkeypatch.setenv("LECTERN_PASSWORD", "secret")
     page = opened()
-    assert "Training is closed beyond" in said(page) and not page.button
+    assert "Training is closed beyond" in text_of(page) and not page.button
     page.text_input(key="lectern_password").set_value("guess").run()
-    assert "not the password" in said(page) and not page.button
+    assert "not the password" in text_of(page) and not page.button
     page.text_input(key="lectern_password").set_value("secret").run()
-    assert "closed" not in said(page)
+    assert "closed" not in text_of(page)
     button(page, "start").click().run()
     assert len(started) == 1
     monkeypatch.setenv("LECTERN_PASSWORD", "another")
-    assert "Training is closed" in said(page.run())
+    assert "Training is closed" in text_of(page.run())
 
 
 def upload_page() -> None:
