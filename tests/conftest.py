@@ -9,6 +9,7 @@ import importlib.util
 import ipaddress
 import math
 import os
+import re
 import resource
 import shutil
 import socket
@@ -152,7 +153,7 @@ def chromium() -> str:
 
 
 # Files whose tests start programs or whole pages: seconds each.
-SLOW = ("test_readme.py", "test_training.py", "test_runs.py", "test_pages.py")
+SLOW = ("test_readme.py", "test_training.py", "test_runs.py")
 
 
 # What a level runs: everything but the marks named here; soak runs what is marked for it alone.
@@ -181,18 +182,30 @@ def runs_at(level: str, item: pytest.Item) -> bool:
     return not marks & set(LEFT_OUT[level])
 
 
+def topic(item: pytest.Item) -> str:
+    """The page that a test is of, "flow/coupling"; "" for none: its parameter `topic`, or its file's name."""
+    parameters = getattr(item, "callspec", None)
+    if parameters is not None and "topic" in parameters.params:
+        return str(parameters.params["topic"])
+    own = re.fullmatch(r"test_(\w+)_page\.py", item.path.name)
+    return f"{item.path.parent.name}/{own[1]}" if own else ""
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what the level leaves out, and put the rest in order.
 
-    Longest first, so that workers end together: the browser's tests, then the slow files.
+    Longest first, so that workers end together: the browser's tests, the slow files, then the pages. Tests of
+    one page follow each other, whatever their file, as a worker computes what it shows once.
 
     `--dist worksteal` deals out neighbours, so one worker alone starts the browser and its dashboard.
     """
 
-    def rank(item: pytest.Item) -> int:
+    def rank(item: pytest.Item) -> tuple[int, str]:
         if item.get_closest_marker("browser"):
-            return 0
-        return 1 if item.path.name in SLOW else 2
+            return 0, ""
+        if page := topic(item):
+            return 2, page
+        return 1 if item.path.name in SLOW else 3, ""
 
     chosen = [item for item in items if runs_at(LEVEL, item)]
     if left_out := [item for item in items if item not in set(chosen)]:
