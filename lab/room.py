@@ -77,8 +77,8 @@ class Control:
         """The values that a reader comes to next."""
         return []
 
-    def said(self, key: str, value: Any) -> dict[str, Any]:
-        """What a link says of the value: parameter -> value."""
+    def parameters(self, key: str, value: Any) -> dict[str, Any]:
+        """Parameters of a link that gives the value: parameter -> value."""
         return {key: value}
 
     def named(self, key: str, said: str) -> bool:
@@ -221,7 +221,7 @@ class Switches(Control):
     def takes(self, value: Any) -> bool:
         return isinstance(value, tuple) and all(len(pair) == 2 and min(pair) >= 1 for pair in value)
 
-    def said(self, key: str, value: Any) -> dict[str, Any]:
+    def parameters(self, key: str, value: Any) -> dict[str, Any]:
         return {f"{key}{row}-{column}": True for row, column in value}
 
     def named(self, key: str, said: str) -> bool:
@@ -346,7 +346,7 @@ def link(state: Any) -> dict[str, Any]:
     texts: dict[str, Any] = {}
     for key, control in controls(type(state)).items():
         if (value := getattr(state, key)) != first[key]:
-            texts |= control.said(key, value)
+            texts |= control.parameters(key, value)
     return texts
 
 

@@ -107,7 +107,7 @@ def run(argv: list[str]) -> int:
     if options.busy:
         use_cpu_time()
     if options.experiments:
-        return told(options.names, options.json)
+        return show_experiments(options.names, options.json)
     if unknown := [name for name in options.names if name not in BENCHES]:
         raise UserError(f"There is no bench {unknown[0]!r}: choose from {', '.join(BENCHES)}.")
 
@@ -147,7 +147,7 @@ def about() -> dict[str, str]:
     return {name: what for name, (_, what) in BENCHES.items()}
 
 
-def told(families: list[str], as_json: bool) -> int:
+def show_experiments(families: list[str], as_json: bool) -> int:
     """The table of experiments, of some families or of all.
 
     Raises:
@@ -164,7 +164,7 @@ def told(families: list[str], as_json: bool) -> int:
             json.dumps(
                 [
                     {"family": row.family, "id": row.id, "what": row.what, "run": row.commands,
-                     "seeds": row.seeds, "found": row.told(), "numbers": row.numbers()}
+                     "seeds": row.seeds, "found": row.outcome(), "numbers": row.numbers()}
                     for row in rows
                 ],
                 indent=2,
@@ -178,7 +178,12 @@ def told(families: list[str], as_json: bool) -> int:
     table = Table("family", "id", "experiment", "again", "seeds", "found", box=None)
     for row in rows:
         table.add_row(
-            row.family, row.id, row.what, "\n".join(row.commands), str(row.seeds or "–"), escape(row.told())
+            row.family,
+            row.id,
+            row.what,
+            "\n".join(row.commands),
+            str(row.seeds or "–"),
+            escape(row.outcome()),
         )
     Console(width=None if sys.stdout.isatty() else 200).print(table)
     return 0

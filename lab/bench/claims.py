@@ -31,7 +31,7 @@ from lab.bench.digit_games import DRAWS, drawn, of_seeds, pairs_within, same
 from lab.bench.games import features
 from lab.bench.timing import Row
 from lab.lenses import recipe
-from lab.lenses.codes import error_of_made, error_of_read, meanings
+from lab.lenses.codes import error_of_read, error_of_samples, meanings
 from lab.lenses.games import CURES, SLOW, TRICKS, moves, playing, take
 from lab.seeding import seeded
 from modules.adversarial import metrics
@@ -217,7 +217,7 @@ def coded(quick: bool) -> Iterator[Row]:
         model, network = weights.load(f"infogan-{name}"), weights.load(f"cnn-{name}")
         data.setup("test")
         x, y = data.test_set[torch.arange(len(data.test_set))]
-        result = error_of_made(model, network)  # type: ignore[arg-type]
+        result = error_of_samples(model, network)  # type: ignore[arg-type]
         read = error_of_read(model, x, y)  # type: ignore[arg-type]
         text = "; ".join(
             f"c{'₂₃'[i]} with slant {slant:.2f}, with thickness {thickness:.2f}"

@@ -52,8 +52,8 @@ class Experiment:
             for metric in metrics
         }
 
-    def told(self) -> str:
-        """What came out, in one sentence."""
+    def outcome(self) -> str:
+        """The result in one sentence, or why there is none."""
         if self.left:
             return f"left out: {self.left}"
         read = ", ".join(f"{name} {value:.4g}" for name, value in self.numbers().items())

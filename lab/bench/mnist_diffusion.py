@@ -47,7 +47,7 @@ def looks(pictures: Tensor) -> tuple[Tensor, Tensor]:
         return features(weights.load(READER), pictures)
 
 
-def said_of(pictures: Tensor, known: Tensor) -> str:
+def precision_recall_note(pictures: Tensor, known: Tensor) -> str:
     """Precision and recall beside training digits' features (N, 64)."""
     precision, recall = metrics.precision_recall(known, looks(pictures)[1])
     return f"precision {precision:.3f}, recall {recall:.3f}, {len(pictures):,} samples"
@@ -76,7 +76,7 @@ def by_steps(quick: bool) -> Iterator[Row]:
 def distance(case: str, pictures: Tensor, known: Tensor) -> Row:
     """A row of the Fréchet distance to features `known`."""
     result = float(metrics.frechet(known, looks(pictures)[1]))
-    return Row("mnist", case, result, unit="distance", note=said_of(pictures, known))
+    return Row("mnist", case, result, unit="distance", note=precision_recall_note(pictures, known))
 
 
 def by_guidance(quick: bool) -> Iterator[Row]:

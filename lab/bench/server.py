@@ -31,7 +31,7 @@ MIB = 2**20
 
 
 @dataclass
-class Seen:
+class Tally:
     """What all readers have seen together; seconds of every answer and of every page opened."""
 
     answers: list[float] = field(default_factory=list)
@@ -44,8 +44,8 @@ class Seen:
 class Reader:
     """One session, its place in the course and its own way to choose."""
 
-    def __init__(self, number: int, session: Session, seen: Seen, course: list[str]) -> None:
-        self.number, self.session, self.seen, self.course = number, session, seen, course
+    def __init__(self, number: int, session: Session, tally: Tally, course: list[str]) -> None:
+        self.number, self.session, self.tally, self.course = number, session, tally, course
         self.random = Random(number)
         self.text = f"reader-{chr(97 + number // 26)}{chr(97 + number % 26)}-typed"
         self.asked = 1_000_000 * number  # so no two readers ever ask a question of the same number
@@ -60,7 +60,7 @@ class Reader:
             page = self.course[(self.number + self.visited) % len(self.course)]
             self.visited, self.moved = self.visited + 1, 0
             answer = await self.session.open(page)
-            self.seen.opened.append(answer.seconds)
+            self.tally.opened.append(answer.seconds)
             self.judge(answer, page)
             return
         self.moved += 1
@@ -68,16 +68,16 @@ class Reader:
         self.asked += 1
         state = control.draw(self.random, self.asked, self.text)
         answer = await self.session.move(control, state)
-        self.seen.answers.append(answer.seconds)
+        self.tally.answers.append(answer.seconds)
         self.judge(answer, self.session.page)
         if control.kind == "slider":
             self.recognise(answer, control)
 
     def judge(self, answer: Answer, page: str) -> None:
         """Count failures, and what others have typed."""
-        self.seen.errors.update(f"{page}: {' '.join(error.split())[:200]}" for error in answer.errors)
+        self.tally.errors.update(f"{page}: {' '.join(error.split())[:200]}" for error in answer.errors)
         for typed in set(TYPED.findall(answer.raw)) - {self.text.encode()}:
-            self.seen.foreign[f"{page}: {typed.decode()} read by {self.text}"] += 1
+            self.tally.foreign[f"{page}: {typed.decode()} read by {self.text}"] += 1
 
     def recognise(self, answer: Answer, control: Control) -> None:
         """The slider must stand where this reader has put it, and answer this reader's question."""
@@ -85,14 +85,14 @@ class Reader:
         if result is None:
             return  # the control has gone, or the page has stopped: `judge` sees that
         if result["seq"] == self.asked:
-            self.seen.own += 1
+            self.tally.own += 1
         elif result["seq"] // 1_000_000 != self.number or result["seq"] > self.asked:
-            self.seen.foreign[f"{self.session.page}: question {result['seq']} answered to {self.asked}"] += 1
+            self.tally.foreign[f"{self.session.page}: question {result['seq']} answered to {self.asked}"] += 1
 
 
-async def crowd(address: str, readers: int, seconds: float, rest: float, course: list[str]) -> Seen:
+async def crowd(address: str, readers: int, seconds: float, rest: float, course: list[str]) -> Tally:
     """Readers who act for so many seconds, each once in `rest` seconds where the server keeps up."""
-    result = Seen()
+    result = Tally()
     end = time.monotonic() + seconds
 
     async def read(number: int) -> None:

@@ -78,16 +78,16 @@ def over_bars(
     side = array(pictures).shape[-1]
     fig = contact_sheet(pictures, rows, columns, xlabel=xlabel)
     fig.add_bar(
-        x=[sum(edges(side, i)) / 2 for i in range(len(bars))], y=list(bars), yaxis="y2", text=told(bars),
-        width=0.6 * (side + gap_of(side)), textposition="outside", cliponaxis=False, hoverinfo="skip",
-        textfont={"size": theme.FONT_SIZE}, marker={"color": theme.OUTPUT},
+        x=[sum(edges(side, i)) / 2 for i in range(len(bars))], y=list(bars), yaxis="y2",
+        text=bar_labels(bars), width=0.6 * (side + gap_of(side)), textposition="outside", cliponaxis=False,
+        hoverinfo="skip", textfont={"size": theme.FONT_SIZE}, marker={"color": theme.OUTPUT},
     )  # fmt: skip
     up = {"domain": [0, 0.36], "anchor": "x", "title": {"text": ylabel}, "nticks": 4}
     fig.update_layout(showlegend=False, margin={"t": 8}, xaxis_anchor="y2", yaxis_domain=[0.42, 1])
     return fig.update_layout(yaxis2=up | {"range": [0, 1.2 * max(bars)]})
 
 
-def told(bars: Sequence[float]) -> list[str]:
+def bar_labels(bars: Sequence[float]) -> list[str]:
     """The numbers of bars; of none, nothing."""
     return ["" if not b else f"{b:.0f}" if b >= 10 else f"{b:.2g}" for b in bars]
 

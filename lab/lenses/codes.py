@@ -58,7 +58,7 @@ def code_of(model: InfoGAN, z: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def error_of_made(model: InfoGAN, network: Any, count: int = 2000, seed: int = 0) -> float:
+def error_of_samples(model: InfoGAN, network: Any, count: int = 2000, seed: int = 0) -> float:
     """`error` of pictures made of the codes, as a classifier names them."""
     z = model.noise(count, torch.Generator().manual_seed(seed))
     named = torch.cat([network.predict(model.decode(part)).argmax(1) for part in z.split(500)])

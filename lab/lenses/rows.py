@@ -27,7 +27,7 @@ class Data:
         rows: (N, D) as they were read.
         train, held: examples (B, D), of a chain (B, T, D), brought to mean 0 and variance 1.
         length: T, 0 where an example is a row.
-        said: what was decided and left out.
+        notes: what was decided and left out.
         columns: all names of the table.
     """
 
@@ -38,7 +38,7 @@ class Data:
     train: Tensor
     held: Tensor
     length: int
-    said: list[str]
+    notes: list[str]
     columns: list[str]
 
     def scaled(self, x: Tensor) -> Tensor:

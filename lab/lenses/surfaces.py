@@ -12,11 +12,11 @@ from modules.base import Module
 
 def class_of(entry: Experiment, part: str = "model") -> type[Any]:
     """The class of the model or of the data; `object` where it is none of ours."""
-    return found(entry.module, Module) if part == "model" else found(entry.datamodule, DataModule)
+    return resolve(entry.module, Module) if part == "model" else resolve(entry.datamodule, DataModule)
 
 
 @lru_cache(maxsize=512)
-def found(name: str, kind: type) -> type[Any]:
+def resolve(name: str, kind: type) -> type[Any]:
     try:
         known: type[Any] = untrusted.find_class(name, kind, kind.__name__, "", untrusted.OURS)
     except untrusted.Refused:

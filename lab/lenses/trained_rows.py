@@ -95,7 +95,7 @@ def belief(model: Any, kind: str, data: Data) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Seen:
+class Answers:
     """Answers of a trained model for its rows.
 
     Attributes:
@@ -115,7 +115,7 @@ class Seen:
 
 
 @torch.no_grad()
-def seen(model: Any, kind: str, data: Data, row: int) -> Seen:
+def answers(model: Any, kind: str, data: Data, row: int) -> Answers:
     """Answers for all rows, and for number `row` from 0."""
     x = data.examples
     log_p = model.filtered(x)[1][0] if kind == "HMM" else model.log_prob(x)
@@ -128,7 +128,7 @@ def seen(model: Any, kind: str, data: Data, row: int) -> Seen:
     else:
         steps = [float(ladj[0]) for _, ladj in model.normalizing(x[row : row + 1])]
         about = {f"{i}": v for i, v in enumerate(steps, 1)}
-    return Seen(belief(model, kind, data), log_p, about)
+    return Answers(belief(model, kind, data), log_p, about)
 
 
 @torch.no_grad()

@@ -56,7 +56,7 @@ def test_codes_that_ship_are_read_and_named() -> None:
     assert isinstance(model, InfoGAN)
     z = model.noise(50, torch.Generator().manual_seed(3))
     assert torch.equal(torch.eye(10)[codes.code_of(model, z)], z[:, 32:42])
-    assert codes.error_of_made(model, network) < 0.06
+    assert codes.error_of_samples(model, network) < 0.06
     with torch.no_grad():
         result = model.decode(z)
     assert codes.error_of_read(model, result, codes.code_of(model, z)) < 0.05

@@ -385,7 +385,7 @@ def test_server_bench_knows_a_foreign_answer() -> None:
     slider.bidi_component.id, slider.bidi_component.component_name = "n", "lectern_slider"
     slider.bidi_component.json = json.dumps({"low": 2, "high": 8, "step": 1, "value": 5, "seq": 0})
     control = Control(slider, "fragment")
-    result = server.Seen()
+    result = server.Tally()
     reader = server.Reader(3, SimpleNamespace(page="masks"), result, ["masks"])  # type: ignore[arg-type]
     reader.asked += 1
 

@@ -58,7 +58,7 @@ def test_it_can_be_repeated_or_says_why_not(row: Experiment) -> None:
         assert names[0] in known, command
         if verb == "test":
             assert known[names[0]].card is not None, f"{command}: there are no weights."
-    assert all(math.isfinite(value) for value in row.numbers().values()) and row.told()
+    assert all(math.isfinite(value) for value in row.numbers().values()) and row.outcome()
 
 
 def test_the_table_is_shown(capsys: pytest.CaptureFixture[str]) -> None:

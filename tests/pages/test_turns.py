@@ -88,8 +88,8 @@ def test_one_of_twenty_works_at_a_time_and_all_get_their_turns() -> None:
 
 def test_who_came_first_goes_first_unless_lost() -> None:
     line, now = Line(), time.monotonic()
-    line.tickets = {str(n): Ticket(n, Work(), seen=now) for n in (2, 0, 1)}
-    line.tickets["gone"] = Ticket(3, Work(), seen=now - 2 * turns.LOST)
+    line.tickets = {str(n): Ticket(n, Work(), asked_at=now) for n in (2, 0, 1)}
+    line.tickets["gone"] = Ticket(3, Work(), asked_at=now - 2 * turns.LOST)
     assert [ticket.number for ticket in line.line()] == [0, 1, 2] and "gone" not in line.tickets
 
 

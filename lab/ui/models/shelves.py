@@ -21,7 +21,7 @@ class Shelf(NamedTuple):
 
     Attributes:
         pictures: (N, side, side) that no model of these was trained on; labels (N,).
-        seen: their codes, and the plane through them.
+        overview: their codes, and the plane through them.
         chosen: one of each class by name, and a box.
     """
 
@@ -29,7 +29,7 @@ class Shelf(NamedTuple):
     kind: str
     pictures: torch.Tensor
     labels: torch.Tensor
-    seen: latent.Overview
+    overview: latent.Overview
     chosen: list[tuple[str, torch.Tensor]]
 
 

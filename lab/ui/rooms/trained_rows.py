@@ -41,8 +41,8 @@ def rows_of(name: str, at: int) -> trained.Data:
 
 
 @ui.cached
-def seen_of(name: str, kind: str, at: int, row: int) -> trained.Seen:
-    return trained.seen(exact(name), kind, rows_of(name, at), row)
+def answers_of(name: str, kind: str, at: int, row: int) -> trained.Answers:
+    return trained.answers(exact(name), kind, rows_of(name, at), row)
 
 
 @ui.cached
@@ -86,9 +86,9 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
         over_time = d == 1 or drawn == "over time"
         across, up = columns(data.names, over_time)
         row = ui.number("Row", 1, n, 1, key="row") - 1
-        ui.caption(" ".join([*data.said, "One column: the rows are drawn in their order." * (d == 1)]))
-    result = seen_of(name, kind, at, row)
-    ui.prefetch(seen_of, (name, kind, at, min(n - 1, row + 1)))
+        ui.caption(" ".join([*data.notes, "One column: the rows are drawn in their order." * (d == 1)]))
+    result = answers_of(name, kind, at, row)
+    ui.prefetch(answers_of, (name, kind, at, min(n - 1, row + 1)))
     discrete = kind in ("mixture", "HMM")
     colours = rows.classes(result.belief) if discrete else result.belief.tolist()
     near = trained.window(n, row, WINDOW) if over_time else slice(None)
@@ -148,9 +148,9 @@ def view(stage: Stage, kind: str, name: str = "") -> None:
             from lab.lenses import trained_rows as trained
 
             folder = {ui.spelled(name)}
-            statistics = trained.seen(trained.load(folder), {kind!r}, trained.read(folder, {at}), {row})
+            statistics = trained.answers(trained.load(folder), {kind!r}, trained.read(folder, {at}), {row})
             result = [float(statistics.log_prob[{row}]), *statistics.bars.values()]
             """,
             shows=[log_p, *result.bars.values()],
         )
-        ui.source(trained.seen, trained.outlines, trained.CLASSES[kind].log_prob)
+        ui.source(trained.answers, trained.outlines, trained.CLASSES[kind].log_prob)

@@ -35,7 +35,7 @@ class Ticket:
 
     number: int
     work: Any
-    seen: float = 0.0
+    asked_at: float = 0.0
     waits: bool = True
 
 
@@ -79,7 +79,7 @@ class Line:
             try:
                 while True:
                     check()
-                    now = ticket.seen = time.monotonic()
+                    now = ticket.asked_at = time.monotonic()
                     line = self.line()
                     if self.work is None and next((t for t in line if t.waits), None) is ticket:
                         del self.tickets[who]
@@ -99,7 +99,7 @@ class Line:
         """Tickets in line, the next one first, without those whose tab is closed or has left the page."""
         now = time.monotonic()
         for who, ticket in list(self.tickets.items()):
-            if now - ticket.seen > LOST or prefetch.is_closed(who):
+            if now - ticket.asked_at > LOST or prefetch.is_closed(who):
                 del self.tickets[who]
         return sorted(self.tickets.values(), key=lambda t: (self.old(t.work), t.number))
 

@@ -278,10 +278,10 @@ def browser_keys() -> list[str]:
     """The secrets that this browser is known by: the one that it keeps, and one of this very page."""
     known: list[str] = st.session_state.setdefault("lectern_keys", [secrets.token_urlsafe(24)])
 
-    def told() -> None:
+    def keep_key() -> None:
         key = st.session_state["lectern_browser"]["key"]
         if isinstance(key, str) and 20 <= len(key) <= 100 and key not in known:
             known[1:] = [key]
 
-    mount(key="lectern_browser", data={"offer": known[0], "known": known}, on_key_change=told)
+    mount(key="lectern_browser", data={"offer": known[0], "known": known}, on_key_change=keep_key)
     return known

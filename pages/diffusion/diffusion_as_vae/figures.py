@@ -37,7 +37,7 @@ def chains(codes: Any, result: Any, bits: Any) -> dict[str, Any]:
     fig = sheets.over_bars(both[0], ["encoder →", "← decoder"], LABELS, spent[0], "t", "bits")
     fig.update_layout(yaxis2_range=[0, 1.2 * float(spent.max())])
     return turning(
-        turning(fig, z=sheets.sheet(both)), 1, y=spent, text=[sheets.told(b) for b in spent.tolist()]
+        turning(fig, z=sheets.sheet(both)), 1, y=spent, text=[sheets.bar_labels(b) for b in spent.tolist()]
     )
 
 

@@ -35,10 +35,10 @@ with stage.rail:
     a = shelves.digit("a", name, shelf)
 model, side = ui.load(name), shelf.side
 film = ui.film(len(STRENGTHS), key="strength", values=STRENGTHS, default=1.0, label="s =", seconds=0.2)
-arrow = latent.class_difference(shelf.seen.means, shelf.labels, minus, plus)
+arrow = latent.class_difference(shelf.overview.means, shelf.labels, minus, plus)
 line = latent.along(a.code, arrow, STRENGTHS)  # (13, K)
 pictures = latent.decoded(model, line)
-near = [latent.neighbours(shelf.seen.means, code, NEAREST) for code in line]
+near = [latent.neighbours(shelf.overview.means, code, NEAREST) for code in line]
 classes = [shelf.labels[index].tolist() for index, _ in near]
 shown = latent.stacked([shelf.pictures[index] for index, _ in near])  # (13, 6, side, side)
 words = [

@@ -53,7 +53,7 @@ with stage.rail:
     shelf = shelves.shelf(name)
     a = shelves.digit("a", name, shelf)
     seed = ui.number("Noise seed", 0, 999, 0, key="seed")
-model, results, side = ui.load(name), shelf.seen, shelf.side
+model, results, side = ui.load(name), shelf.overview, shelf.side
 betas = FITTED if refit else BETAS
 film = ui.film(len(betas), key="beta", values=betas, default=1.0, label="β =", seconds=0.5 if refit else 0.08)
 result = answers(name, a.x, seed, refit)

@@ -53,7 +53,7 @@ with stage.rail:
     b = shelves.digit("b", name, shelf)
     show_tiles = ui.toggle("Decoded digits behind the dots", True, key="tiles")
     model = ui.load(name)
-    k, plane = model.latent_dim, shelf.seen.plane
+    k, plane = model.latent_dim, shelf.overview.plane
     show_exact = k == 2 and ui.toggle(
         "Exact posterior of A", False, key="posterior", help="p(z|x) by Bayes' rule on a grid of the plane."
     )
@@ -66,7 +66,7 @@ outline = latent.ellipse(plane, mean, log_var)
 with stage.picture:
     left, right = ui.columns([3, 1])
     with left:
-        dots = plane.place(shelf.seen.means)
+        dots = plane.place(shelf.overview.means)
         place = map_of_plane(
             tiles(name, shelf.kind),
             key="z",
@@ -89,7 +89,7 @@ with stage.picture:
         )
     code = plane.at(*place) if place else a.code
     what = "at the held place" if place else "at A's place"
-    index, distance = latent.neighbours(shelf.seen.means, code, NEAREST)
+    index, distance = latent.neighbours(shelf.overview.means, code, NEAREST)
     classes = shelf.labels[index].tolist()
     with right:
         if near_a is not None:

@@ -99,9 +99,9 @@ try:
 except ValueError as error:
     ui.stop(str(error))
 unit = UNITS.get(kind, "a row")
-if data.said:
+if data.notes:
     with stage.rail:
-        ui.caption(" ".join(data.said))
+        ui.caption(" ".join(data.notes))
 of = (text, wanted, kind, most)
 with stage.picture:
     if source == OWN:  # a reader's own stays in the reader's session

@@ -37,7 +37,7 @@ with stage.rail:
     row = ui.slider("Dimension, by its KL", 1, rows, 1, key="row", help="Or click a picture of its row.") - 1
     shelf = shelves.shelf(name)
     a = shelves.digit("a", name, shelf)
-result, side = shelf.seen, shelf.side
+result, side = shelf.overview, shelf.side
 dims = result.order[:rows]
 d = dims[row]
 film = ui.film(
