@@ -34,7 +34,7 @@ def test_it_is_the_estimate_of_the_module() -> None:
     assert result.log_z[-1] == pytest.approx(float(whole.log_prob))
     assert result.error[-1] == pytest.approx(float(whole.error))
     assert result.moved == pytest.approx(whole.acceptance)
-    assert len(result.betas) == 21 == len(result.made) and result.betas[0] == 0 and result.betas[-1] == 1
+    assert len(result.betas) == 21 == len(result.samples) and result.betas[0] == 0 and result.betas[-1] == 1
 
 
 def test_brute_force() -> None:
@@ -75,7 +75,7 @@ def test_what_the_scenes_say() -> None:
 
 def test_the_chains_come_to_x() -> None:
     result = ran()
-    gap = (result.made - lens.point(1.8, 0.8)).norm(dim=2).median(1).values
+    gap = (result.samples - lens.point(1.8, 0.8)).norm(dim=2).median(1).values
     assert gap[-2] < gap[0] / 2
 
 

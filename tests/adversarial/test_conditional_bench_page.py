@@ -22,8 +22,8 @@ def test_no_share_is_the_plain_class_and_the_whole_the_other() -> None:
     z, y = model.noise(4, torch.Generator().manual_seed(0)), torch.tensor([0, 3, 5, 9])
     with torch.no_grad():
         plain, eights = model.decode(z, y=y)[:, 0], model.decode(z, y=torch.full((4,), 8))[:, 0]
-    torch.testing.assert_close(lens.made(model, z, y, 0.0, 8), plain)
-    torch.testing.assert_close(lens.made(model, z, y, 1.0, 8), eights)
+    torch.testing.assert_close(lens.mixed_samples(model, z, y, 0.0, 8), plain)
+    torch.testing.assert_close(lens.mixed_samples(model, z, y, 1.0, 8), eights)
 
 
 @pytest.mark.parametrize("name", [SMALL, LARGE])

@@ -32,7 +32,7 @@ def unseen(way: str) -> dict[str, tuple[float, float, float]]:
     results = {}
     for name, model in models().items():
         trips = [lens.trip(model, digit, way) for digit in digits]
-        means = [(t.to_partner, t.cycle, float(t.made.mean())) for t in trips]
+        means = [(t.to_partner, t.cycle, float(t.translation.mean())) for t in trips]
         results[name] = tuple(torch.tensor(means).mean(0).tolist())
     return results  # type: ignore[return-value]
 
@@ -46,7 +46,7 @@ def test_the_page_shows_the_way_of_the_picture() -> None:
     page = opened(digit="7", way=room.DIGITS)
     result = lens.trip(models()[room.ALL], digit("7"), room.DIGITS)
     assert torch.equal(result.source, outline(digit("7"))) and torch.equal(result.partner, digit("7"))
-    for key, expected in (("made", result.made), ("around", result.around), ("source", result.source)):
+    for key, expected in (("made", result.translation), ("around", result.around), ("source", result.source)):
         z = figure(page, key)[0]["figure"]["data"][0]["z"]  # as Plotly writes arrays
         drawn = np.frombuffer(base64.b64decode(z["bdata"]), z["dtype"]).reshape(expected.shape)
         assert drawn == pytest.approx(expected.numpy(), abs=1e-3)
@@ -64,7 +64,7 @@ def test_a_trip_is_both_generators_in_turn(way: str) -> None:
     )
     with torch.no_grad():
         results = first(2 * result.source[None, None] - 1)
-        torch.testing.assert_close(result.made, (results[0, 0] + 1) / 2)
+        torch.testing.assert_close(result.translation, (results[0, 0] + 1) / 2)
         torch.testing.assert_close(result.around, (second(results)[0, 0] + 1) / 2)
         torch.testing.assert_close(result.verdict, discriminator(results)[0, 0], atol=1e-5, rtol=1e-4)
     assert result.cycle == pytest.approx(float((result.around - result.source).abs().mean()))
@@ -94,7 +94,7 @@ def test_without_a_cycle_all_digits_get_one_scrawl() -> None:
     digits = [digit(name) for name in "0123456789"]
     between = {}
     for key, model in models().items():
-        result = torch.stack([lens.trip(model, x, room.OUTLINES).made for x in digits]).flatten(1)
+        result = torch.stack([lens.trip(model, x, room.OUTLINES).translation for x in digits]).flatten(1)
         between[key] = float(torch.pdist(result, 1).mean()) / result.shape[1]
     assert between[room.NO_CYCLE] < 0.25 * between[room.ALL]
 

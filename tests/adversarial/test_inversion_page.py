@@ -25,7 +25,7 @@ def targets() -> dict[str, torch.Tensor]:
 
 @cache
 def search_of(name: str, space: lens.Space, encoder: bool = False, tune: bool = False) -> lens.Search:
-    return lens.found(model(), space, targets()[name], encoder, 0, tune)
+    return lens.search(model(), space, targets()[name], encoder, 0, tune)
 
 
 def ends(name: str, space: lens.Space, **how: bool) -> float:

@@ -67,7 +67,7 @@ def test_what_each_judge_sees_of_large_digits(large: list[Bench], seed: int) -> 
     """What the scenes say, with MNIST and without; the seed draws what takes the place of digits."""
     for network, known, real, floor in large:
         missing, junk, copies = (
-            lens.story(network, known, real, change, seed).said[2][SHARES.index(share)]
+            lens.story(network, known, real, change, seed).verdicts[2][SHARES.index(share)]
             for change, share in ((MISSING, 0.5), ("junk", 0.5), ("copies", 0.9))
         )
         assert floor.recall - missing.recall > 0.1 > 3 * abs(floor.precision - missing.precision)
@@ -129,7 +129,7 @@ def test_a_story_says_what_the_judges_say_one_by_one(bench, change: str) -> None
     story = lens.story(network, verdicts.known(network, reference), real, change, 3)
     for at, k in ((2, 1), (9, 3), (5, verdicts.MOST)):
         pictures = lens.changed(network, real, change, SHARES[at], 3)
-        one, text = verdicts.evaluate(network, reference, pictures, k), story.said[k - 1][at]
+        one, text = verdicts.evaluate(network, reference, pictures, k), story.verdicts[k - 1][at]
         assert torch.equal(story.sheets[at], pictures[torch.arange(lens.SHEET) % len(pictures)])
         assert torch.equal(one.classes, text.classes)
         for measure in ("score", "frechet", "precision", "recall", "repeated"):
@@ -146,9 +146,9 @@ def test_the_room_judges_as_all_judges_do(bench) -> None:
     network, _, _, floor = bench
     first, k = State(), cast(Any, controls(State)["k"])
     assert (first.model, first.network, k.high) == (verdicts.REAL, verdicts.NETWORK, verdicts.MOST)
-    assert lens.said(network, REAL, None, 0)[2].frechet == pytest.approx(floor.frechet)
+    assert lens.verdicts_by_k(network, REAL, None, 0)[2].frechet == pytest.approx(floor.frechet)
     name = "made-digits"
-    said = lens.said(network, weights.load(name), weights.read_card(ZOO / name), 0)
+    said = lens.verdicts_by_k(network, weights.load(name), weights.read_card(ZOO / name), 0)
     alone = verdicts.evaluate(network, lens.known(network), verdicts.drawn_by(name, 0), 3)
     assert said[2].frechet == pytest.approx(alone.frechet) and said[2].recall == pytest.approx(alone.recall)
 
@@ -176,7 +176,7 @@ def test_one_after_the_other(bench) -> None:
     known = verdicts.known(network, reference)
 
     def verdicts_of(name: str) -> list[verdicts.Verdict]:
-        return [v[0] for v in lens.story(network, known, verdicts.drawn_by(name, 0), "nothing", 0).said]
+        return [v[0] for v in lens.story(network, known, verdicts.drawn_by(name, 0), "nothing", 0).verdicts]
 
     steps = list(lens.judging([REAL, "made-digits"], 3, verdicts_of))
     assert [share for share, _ in steps] == [0.5, 1.0]

@@ -121,7 +121,7 @@ def test_the_divergence_of_two_mixtures_and_what_the_best_discriminator_tells() 
     result = float(lens.jensen_shannon(lens.shares(RING.distribution), lens.histogram(five)))
     assert result == pytest.approx(truth, abs=3e-3)
     loss = 5 * p * math.log(1 + q / p) + 5 * q * math.log(1 + p / q)  # D* = p / (p + q), 1 in the other three
-    assert lens.told([{"losses": np.array([loss, 0.0])}])[0] == pytest.approx(truth, abs=1e-6)
+    assert lens.js_estimates([{"losses": np.array([loss, 0.0])}])[0] == pytest.approx(truth, abs=1e-6)
     assert float(lens.jensen_shannon(lens.shares(RING.distribution), lens.histogram(x))) < 3e-3
 
 
@@ -150,7 +150,7 @@ def test_the_page_says_what_the_untrained_game_is() -> None:
         -model.discriminate(x).sigmoid().log().mean()
         - (1 - model.discriminate(result[:5_000]).sigmoid()).log().mean()
     )
-    frame = lens.told(trained(RING, 0, course({0: {}})).frames())
+    frame = lens.js_estimates(trained(RING, 0, course({0: {}})).frames())
     assert frame[0] == pytest.approx(math.log(2) - float(d) / 2, abs=1e-6)
     assert f"W₁ {plane_games.look(seeded(RING.build, 0), x, 'ring8', 0).w1:.3f}" in bar["captions"][0]
     assert figure(page, "curves")[0]["reel"] and figure(page, "plane")[1]["data.0.z"].shape == (1, 31, 31)
@@ -253,7 +253,7 @@ def of_scene(name: str) -> rewind.Run:
 def test_what_the_scenes_say() -> None:
     """A game is another one wherever sums have another order; what is asserted held for seeds 0 to 7."""
     first, *_ = of_scene("Trained").frames()
-    assert first["made"].std(0).max() < 0.2 and abs(lens.told([first])[0]) < 0.01
+    assert first["made"].std(0).max() < 0.2 and abs(lens.js_estimates([first])[0]) < 0.01
     reached = modes(of_scene("Trained"))[45:51]
     assert max(reached) == 8 and min(reached) >= 4
 
@@ -265,7 +265,7 @@ def test_what_the_scenes_say() -> None:
 
     frames = of_scene("D alone").frames()
     assert np.array_equal(frames[20]["made"], frames[50]["made"])
-    result, js = lens.told(frames), float(frames[50]["js"])
+    result, js = lens.js_estimates(frames), float(frames[50]["js"])
     assert frames[20]["js"] == frames[50]["js"] and result[20] < 0.5 * js < 0.75 * js < result[50] < math.log(
         2
     )

@@ -42,7 +42,7 @@ def test_every_cell_has_a_room_that_is_there() -> None:
 
 
 def test_what_the_models_have_to_say_of_log_p() -> None:
-    texts = {family: lens.told(weights.load(name)) for family, name in room.MODELS.items()}
+    texts = {family: lens.likelihood(weights.load(name)) for family, name in room.MODELS.items()}
     assert list(texts.values()) == ["none", "bound", "exact", "by ODE", "exact"]
 
 
@@ -61,7 +61,8 @@ def test_the_measured_models_of_mnist() -> None:
     assert all(row.samples.shape == (lens.SHOWN, 28, 28) and row.samples.max() > 0.9 for row in rows)
     for family in ("GAN", "VAE", "flow"):
         model = weights.load(room.LARGE[family])
-        assert lens.work(model) == result[family].work and lens.told(model) == result[family].likelihood
+        assert lens.work(model) == result[family].work
+        assert lens.likelihood(model) == result[family].likelihood
         assert lens.jump(model) == pytest.approx(result[family].jump, rel=0.02)
         *_, (_, x) = generated.drawn(model, verdicts.DRAWN, 0)
         ink = generated.ink(weights.read_card(ZOO / room.LARGE[family]), x)[: lens.SHOWN]

@@ -45,7 +45,7 @@ def test_the_losses_by_hand_at_a_quarter_turn() -> None:
     look, quarter = look_of(mirror=True), (room.TURNS - 1) // 4
     a = lens.first_domain(room.NORMAL, INK["wave"])
     there = torch.stack([a[:, 1] + 3, a[:, 0]], 1)  # (x, y) → (x, −y) → (y, x)
-    torch.testing.assert_close(look.made[quarter], there[: lens.SHOWN], atol=1e-4, rtol=0)
+    torch.testing.assert_close(look.translations[quarter], there[: lens.SHOWN], atol=1e-4, rtol=0)
     assert float(look.partner[quarter]) == pytest.approx(
         float((there - a - torch.tensor([3.0, 0.0])).abs().sum(1).mean()), abs=1e-4
     )
@@ -75,9 +75,9 @@ def test_marked_points_lie_all_around_and_are_opposite_their_partners_after_half
     angle = torch.atan2(look.a[few, 1], look.a[few, 0]).rad2deg() % 360
     off = (angle - 45 * torch.arange(lens.MARKED) + 180) % 360 - 180
     assert float(off.abs().max()) < 20
-    torch.testing.assert_close(look.made[HALF], torch.tensor(lens.SHIFT) - look.a, atol=1e-4, rtol=0)
+    torch.testing.assert_close(look.translations[HALF], torch.tensor(lens.SHIFT) - look.a, atol=1e-4, rtol=0)
     for look in (look_of(), look_of(room.OWN), look_of(scale=0.5)):
-        around = (look.made - torch.tensor(lens.SHIFT)).abs()
+        around = (look.translations - torch.tensor(lens.SHIFT)).abs()
         assert float((around < look.reach()).double().mean()) > 0.97
         assert float(around[:, lens.marked(look.a)].max()) < look.reach()
 
@@ -86,9 +86,9 @@ def test_the_page() -> None:
     page, look = open_page("adversarial/unpaired", turn=0), look_of()
     assert film(page, "turn")["captions"] == lens.captions(look)
     _, arrays = figure(page, "plane")
-    assert arrays["data.3.x"] == pytest.approx(look.made[..., 0].numpy(), abs=2e-3)
+    assert arrays["data.3.x"] == pytest.approx(look.translations[..., 0].numpy(), abs=2e-3)
     few = lens.marked(look.a)
-    assert arrays["data.5.y"] == pytest.approx(look.made[:, few, 1].numpy(), abs=2e-3)
+    assert arrays["data.5.y"] == pytest.approx(look.translations[:, few, 1].numpy(), abs=2e-3)
     assert metrics(page)["Cycle loss over all φ"] == "0.00 to 0.00"
     assert spoken(film(page, "turn")["equations"][0])[1] == pytest.approx(3.0, abs=1e-3)
 

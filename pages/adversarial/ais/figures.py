@@ -25,7 +25,7 @@ def plane(density: Any, run: lens.Run, x: float, y: float) -> dict[str, Any]:
     axis = {"range": [-lens.REACH, lens.REACH], "tickmode": "array", "tickvals": ticks, "ticktext": ticks}
     fig.update_xaxes(**axis, title="", constrain="domain")
     fig.update_yaxes(**axis, title="", constrain="domain", scaleanchor="x", autorange=False)
-    result = array(run.made)
+    result = array(run.samples)
     return turning(fig.update_layout(showlegend=True), 2, x=result[:, :, 0], y=result[:, :, 1])
 
 

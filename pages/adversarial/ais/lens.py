@@ -28,15 +28,15 @@ class Run:
     """Chains at every β.
 
     Attributes:
-        betas: (F,). made: (F, C, 2), what g makes of the chains. log_z, error: (F,), AIS's and its standard
-            error. brute, brute_error: (F,), of MANY draws. plain, plain_error: of the draws that the
+        betas: (F,). samples: (F, C, 2), what g makes of the chains. log_z, error: (F,), AIS's and its
+            standard error. brute, brute_error: (F,), of MANY draws. plain, plain_error: of the draws that the
             chains begin at, alone.
         moved: share of moves that were accepted; None where there were none.
         share: of all weight that the heaviest chain has at the end.
     """
 
     betas: list[float]
-    made: Tensor
+    samples: Tensor
     log_z: list[float]
     error: list[float]
     brute: list[float]

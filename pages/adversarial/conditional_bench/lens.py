@@ -128,7 +128,7 @@ def named(network: Any, x: Tensor) -> Tensor:
 
 
 @torch.no_grad()
-def made(model: Any, z: Tensor, classes: Tensor, share: float, target: int) -> Tensor:
+def mixed_samples(model: Any, z: Tensor, classes: Tensor, share: float, target: int) -> Tensor:
     """g(z, c) of a conditional model at the mixed class, (N, H, H)."""
     c = (1 - share) * F.one_hot(classes, CLASSES) + share * F.one_hot(torch.tensor(target), CLASSES)
     return torch.as_tensor(model.postprocess(model.ema_generator()(torch.cat([z, c.to(z)], 1)))[:, 0])
@@ -160,7 +160,7 @@ def story(model: Any, target: int, turned: int, seed: int) -> list[Frame]:
     z = model.noise(each, torch.Generator().manual_seed(seed)).repeat(CLASSES, 1)  # the same for every class
     y = torch.arange(CLASSES).repeat_interleave(each)
     rows = codes_of(model, network)[y] if coding(model) else y
-    make = partial(coded, turned=turned) if coding(model) else partial(made, target=target)
+    make = partial(coded, turned=turned) if coding(model) else partial(mixed_samples, target=target)
     key = "value" if coding(model) else "share"
     known = variety(*real(side))
     frames = []

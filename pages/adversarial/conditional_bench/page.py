@@ -76,4 +76,4 @@ with stage.below:
         """,
         shows=[one.obeyed, one.variety, one.slant, one.ink],
     )
-    ui.source(ConditionalGAN.discriminate, InfoGAN.bound, lens.made, references=ROOM.references)
+    ui.source(ConditionalGAN.discriminate, InfoGAN.bound, lens.mixed_samples, references=ROOM.references)

@@ -20,7 +20,7 @@ def critic(
     look = {"zmin": low, "zmax": top, "zsmooth": "fast", "colorbar": bar, "colorscale": theme.scale(scale)}
     ground = planar.field(per_frame(z), REACH, edges=True, **look)
     dot = {"size": 5, "line": {"width": 0.5, "color": theme.paper()}}
-    result = per_frame([one.made for one in looks])
+    result = per_frame([one.samples for one in looks])
     clouds = [
         planar.points(real, dot | {"color": theme.GREEN}, name="data"),
         planar.points(result, dot | {"color": theme.OUTPUT}, name="samples"),

@@ -41,14 +41,14 @@ class Look:
     """
     Attributes:
         steps: of the critic so far.
-        f, slopes: (SIDE, SIDE), f with mean 0 and ‖∇f‖. made: x*, (COUNT, 2).
+        f, slopes: (SIDE, SIDE), f with mean 0 and ‖∇f‖. samples: x*, (COUNT, 2).
         value, w1: as above.
     """
 
     steps: int
     f: Tensor
     slopes: Tensor
-    made: Tensor
+    samples: Tensor
     value: float
     w1: float
 

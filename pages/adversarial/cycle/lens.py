@@ -21,13 +21,13 @@ class Trip:
     """One picture on its way, all SIDE × SIDE in [0, 1].
 
     Attributes:
-        source: where it starts. made: in the other domain. around: and back again.
+        source: where it starts. translation: in the other domain. around: and back again.
         partner: the true picture of the other domain.
-        verdict: what the other domain's D says of `made`, (h, w); 1 is real, 0 is made.
+        verdict: what the other domain's D says of `translation`, (h, w); 1 is real, 0 is made.
     """
 
     source: Tensor
-    made: Tensor
+    translation: Tensor
     around: Tensor
     partner: Tensor
     verdict: Tensor
@@ -40,7 +40,7 @@ class Trip:
     @property
     def to_partner(self) -> float:
         """mean |there(a) − its partner|, which no loss asks for."""
-        return float((self.made - self.partner).abs().mean())
+        return float((self.translation - self.partner).abs().mean())
 
     @property
     def copied(self) -> float:

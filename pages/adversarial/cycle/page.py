@@ -17,7 +17,8 @@ with stage.picture:
     left, right = ui.columns([2, 1])
     with left:
         for column, x, key, title, alt in zip(
-            ui.columns(2), (result.source, result.made), ("source", "made"), ("input a", "output g(a)"),
+            ui.columns(2), (result.source, result.translation), ("source", "made"),
+            ("input a", "output g(a)"),
             ("The picture that is translated, a", "Output of the generator in the other domain, g(a)"),
             strict=True,
         ):  # fmt: skip

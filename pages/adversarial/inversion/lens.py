@@ -127,10 +127,10 @@ def searching(
             yield (STEPS + i) / total, Search(x, list(steps), code, net, moved)
 
 
-def found(model: StyleGAN, space: Space, x: Tensor, encoder: bool, seed: int, tune: bool = False) -> Search:
+def search(model: StyleGAN, space: Space, x: Tensor, encoder: bool, seed: int, tune: bool = False) -> Search:
     """The whole search."""
-    *_, (_, search) = searching(model, space, x, encoder, seed, tune)
-    return search
+    *_, (_, result) = searching(model, space, x, encoder, seed, tune)
+    return result
 
 
 # --- Edits ----------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ with stage.picture:
         says = "The search, and then the fine-tuning of G."
         search = ui.compute(lens.searching, now, says=says, label="Search", quick=False)
     else:
-        search = ui.compute(lens.found, now)
+        search = ui.compute(lens.search, now)
 steps = search.steps
 film = ui.film_of(now, len(steps), names=[one.number for one in steps])
 step = ui.compute(lens.direction, now)
@@ -71,7 +71,7 @@ with stage.below:
         from pages.adversarial.inversion import lens
 
         model, x = weights.load({now.model!r}), {ink_code(search.x)}
-        search = lens.found(model, {now.space!r}, x, {now.encoder}, {now.seed}, {now.tune})
+        search = lens.search(model, {now.space!r}, x, {now.encoder}, {now.seed}, {now.tune})
         result = [step.error for step in search.steps]
         """,
         shows=[s.error for s in steps],

@@ -30,7 +30,7 @@ def plane(
             mode="markers+text", text=[REAL] if color == theme.INPUT else None, textposition="top left",
             textfont={"size": theme.FONT_SIZE - 2},
             marker={"color": color, "size": size, "line": {"width": 1, "color": theme.text()}},
-            hovertext=[told(n, v) for n, v in points.items()],
+            hovertext=[scores_label(n, v) for n, v in points.items()],
             hoverinfo="text", showlegend=False,
         )  # fmt: skip
     fig.add_scatter(
@@ -40,10 +40,10 @@ def plane(
     fig.update_xaxes(title="recall", range=[-0.03, 1.03], nticks=4)
     fig.update_yaxes(title="precision", range=[-0.03, 1.03], nticks=4)
     x, y = [[v.recall] for v in verdicts], [[v.precision] for v in verdicts]
-    return turning(fig, 1, x=x, y=y, hovertext=[[told(name, v)] for v in verdicts])
+    return turning(fig, 1, x=x, y=y, hovertext=[[scores_label(name, v)] for v in verdicts])
 
 
-def told(name: str, verdict: Verdict) -> str:
+def scores_label(name: str, verdict: Verdict) -> str:
     """The scores of a generator."""
     return f"{name}: FD {verdict.frechet:.2f}, IS {verdict.score:.2f}"
 

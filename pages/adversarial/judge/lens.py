@@ -77,25 +77,25 @@ def spoiled(labels: Tensor, change: str, share: float, seed: int) -> Tensor:
 
 
 def judging(
-    names: Sequence[str], k: int, said_of: Callable[[str], list[Verdict]]
+    names: Sequence[str], k: int, verdicts_of: Callable[[str], list[Verdict]]
 ) -> Iterator[tuple[float, dict[str, Verdict]]]:
     """All generators one after the other: the share done, and what is said so far.
 
     Args:
-        said_of: name -> its verdicts by k = 1 … MOST.
+        verdicts_of: name -> its verdicts by k = 1 … MOST.
     """
     texts: dict[str, Verdict] = {}
     for done, name in enumerate(names, 1):
-        texts = texts | {name: said_of(name)[k - 1]}
+        texts = texts | {name: verdicts_of(name)[k - 1]}
         yield done / len(names), texts
 
 
 @dataclass(frozen=True)
 class Story:
-    """Pictures (SHEET, S, S) at each of SHARES, and what is said of them: a verdict each in `said[k - 1]`."""
+    """Pictures (SHEET, S, S) at each of SHARES, and in `verdicts[k - 1]` a verdict on each."""
 
     sheets: list[Tensor]
-    said: list[list[Verdict]]
+    verdicts: list[list[Verdict]]
 
 
 def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed: int) -> Story:
@@ -143,12 +143,14 @@ def drawing(
 
 
 @lru_cache(maxsize=64)
-def told(drawn: Drawn, change: str, seed: int) -> Story:
+def kept_story(drawn: Drawn, change: str, seed: int) -> Story:
     """Its `story`, kept: pictures of slow generators are drawn once for all that is done to them."""
     return story(drawn.network, drawn.known, drawn.pictures, change, seed)
 
 
-def said(network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int) -> list[Verdict]:
+def verdicts_by_k(
+    network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int
+) -> list[Verdict]:
     """The verdicts on a generator, or on held-out digits, by k = 1 … MOST."""
     *_, (_, drawn) = drawing(network, model, model_card, seed)
-    return [by_share[0] for by_share in told(drawn, NOTHING, seed).said]
+    return [by_share[0] for by_share in kept_story(drawn, NOTHING, seed).verdicts]

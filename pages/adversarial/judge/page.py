@@ -12,8 +12,8 @@ from pages.adversarial.judge.room import LARGE, NOTHING, REAL, REAL_MNIST, ROOM,
 
 
 def as_drawn(name: str) -> list[verdicts.Verdict]:
-    """What is said of another generator, by k."""
-    return ui.compute(lens.said, replace(now, model=name))
+    """Verdicts on another generator, by k."""
+    return ui.compute(lens.verdicts_by_k, replace(now, model=name))
 
 
 stage = ui.stage(ROOM)
@@ -26,9 +26,9 @@ with stage.picture:
     quick = not ui.compute(generated.slow, now)
     drawn = ui.compute(lens.drawing, now, says=says, label="Draw", quick=quick)
 k = now.k - 1
-result, plain = (lens.told(drawn, change, now.seed) for change in (now.change, NOTHING))
-floor, text = as_drawn(real)[k], result.said[k]
-everyone = {real: floor, now.model: plain.said[k][0]}
+result, plain = (lens.kept_story(drawn, change, now.seed) for change in (now.change, NOTHING))
+floor, text = as_drawn(real)[k], result.verdicts[k]
+everyone = {real: floor, now.model: plain.verdicts[k][0]}
 if now.all:
     names = (real, *(SHELF_MNIST if large else SHELF))
     with stage.rail:

@@ -74,8 +74,8 @@ def changes(pictures: Tensor) -> Tensor:
     return pictures.diff(dim=-3).flatten(-2).norm(dim=-1)
 
 
-def said_of_z(name: str, values: Sequence[float]) -> list[dict[str, str]]:
-    """What the machine says of z at each value of the film."""
+def z_labels(name: str, values: Sequence[float]) -> list[dict[str, str]]:
+    """Labels of z in the machine, at each value of the film."""
     return [{NOISE: f"{name} = {value:.3g}"} for value in values]
 
 

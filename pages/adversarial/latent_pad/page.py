@@ -47,7 +47,7 @@ if now.view != TRUNCATION:
                 "those of draws",
             )
     with stage.foot:
-        ui.machine(now.model, film=film, lit=["G"] * STEPS, says=lens.said_of_z("t", ts))
+        ui.machine(now.model, film=film, lit=["G"] * STEPS, says=lens.z_labels("t", ts))
         film.bar(
             captions=lens.walk_captions(ts, lengths, k), equations=lens.walk_equations(ts, lengths, omega)
         )
@@ -74,7 +74,7 @@ else:
         draw(cuts, film)
     cut, k = cuts[film.at], ui.load(now.judged).latent_dim
     with stage.foot:
-        ui.machine(now.judged, film=film, lit=[lens.NOISE] * len(cuts), says=lens.said_of_z("τ", TAUS))
+        ui.machine(now.judged, film=film, lit=[lens.NOISE] * len(cuts), says=lens.z_labels("τ", TAUS))
         film.bar(captions=lens.cut_captions(cuts, k), equations=lens.cut_equations(k))
 
 # --- Words --------------------------------------------------------------------------------------

@@ -118,7 +118,7 @@ class GameRecipe:
         with torch.enable_grad():  # the arrows are a slope
             results = plane_games.look(model, x, self.distribution.name, 0)
         return {
-            "made": results.made.numpy(),
+            "made": results.samples.numpy(),
             "surface": (255 * results.surface).round().to(torch.uint8).numpy(),
             "arrows": results.arrows.numpy(),
             "w1": np.array(results.w1, np.float32),
@@ -204,7 +204,7 @@ def panels(frames: Sequence[rewind.Frame], tells: bool, count: int) -> list[Pane
     """The measures of a game; `count` modes of the data are known."""
     distance = {"histograms": rewind.stacked(frames, "js").tolist()}
     if tells:
-        distance["log 2 − L_D/2"] = told(frames)
+        distance["log 2 − L_D/2"] = js_estimates(frames)
     w1 = rewind.stacked(frames, "w1").tolist()
     shares = {
         "modes reached": [float(frame["modes"]) / max(1, count) for frame in frames],
@@ -235,6 +235,6 @@ def counts(frame: rewind.Frame) -> tuple[int | None, float | None]:
     return (None, None) if math.isnan(modes) else (int(modes), float(frame["quality"]))
 
 
-def told(frames: Sequence[rewind.Frame]) -> list[float]:
+def js_estimates(frames: Sequence[rewind.Frame]) -> list[float]:
     """log 2 − L_D / 2 at every frame."""
     return [LOG2 - float(frame["losses"][0]) / 2 for frame in frames]

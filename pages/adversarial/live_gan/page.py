@@ -58,7 +58,7 @@ with stage.picture:
 shown = live.run.frames()
 at = min(live.film.at, len(shown) - 1)
 frame = shown[at]
-result, known = lens.told(shown)[at], float(frame["js"])
+result, known = lens.js_estimates(shown)[at], float(frame["js"])
 with stage.below:
     ui.notice(
         "D is drawn as σ(f), where a loss has no probability with f brought to mean 0 and deviation 2; an "

@@ -57,7 +57,7 @@ def spelled(value: float) -> str:
 def equations(frames: Sequence[rewind.Frame], tells: bool) -> list[str]:
     """What D's loss tells of the distance at each frame, LaTeX."""
     texts = []
-    for frame, result in zip(frames, lens.told(frames), strict=True):
+    for frame, result in zip(frames, lens.js_estimates(frames), strict=True):
         d, g = (spelled(float(loss)) for loss in frame["losses"])
         tells_of = rf"\log\,2 - \tfrac12 L_D = {spelled(result)} \;\le\; D_{{JS}}"
         texts.append(

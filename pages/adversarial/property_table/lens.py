@@ -78,7 +78,7 @@ class Measured:
 def measure(model: Any, verdict: Verdict, samples: Tensor) -> Measured:
     """All six, but what only rendered pictures with known causes can tell."""
     cost = work(model, **generated.settings(model))
-    return Measured(cost, verdict.precision, verdict.recall, jump(model), told(model), samples[:SHOWN])
+    return Measured(cost, verdict.precision, verdict.recall, jump(model), likelihood(model), samples[:SHOWN])
 
 
 def measuring(
@@ -106,8 +106,8 @@ def shown(measured: Sequence[Measured]) -> Tensor:
     return torch.cat([pictures, missing])
 
 
-def told(model: Any) -> str:
-    """What a model has to say of log p(x)."""
+def likelihood(model: Any) -> str:
+    """How a model answers for log p(x): exactly, by an ODE, by a bound, or not at all."""
     if hasattr(model, "log_prob"):
         return "exact"
     if isinstance(model, GaussianDiffusion):  # elbo bounds the chain; `ode_likelihood` asks the same network

@@ -19,7 +19,7 @@ def line(course: Course) -> dict[str, Any]:
     fig.data[1].line.dash = "dot"
     for examples, height, name, color in (
         (course.real, REAL, "real", theme.INPUT),
-        (course.made[0], MADE, "made", theme.OUTPUT),
+        (course.samples[0], MADE, "made", theme.OUTPUT),
     ):
         tick = {"symbol": "line-ns", "size": 22, "line": {"width": 3, "color": color}}
         fig.add_scatter(
@@ -28,7 +28,7 @@ def line(course: Course) -> dict[str, Any]:
         )  # fmt: skip
     fig.update_xaxes(range=window(course))
     fig.update_yaxes(range=[-0.25, 1.25], tickvals=[0, 0.5, 1])
-    return turning(turning(turning(fig, 0, y=d), 1, y=best), 3, x=course.made)
+    return turning(turning(turning(fig, 0, y=d), 1, y=best), 3, x=course.samples)
 
 
 def theta(course: Course) -> dict[str, Any]:

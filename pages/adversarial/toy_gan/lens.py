@@ -50,7 +50,7 @@ class Course:
     noise: Tensor
 
     @property
-    def made(self) -> Tensor:
+    def samples(self) -> Tensor:
         """(R + 1, SHOWN)"""
         return self.noise + self.theta[:, None]
 

@@ -20,7 +20,7 @@ def plane(result: Look) -> dict[str, Any]:
     """
     colour = sample_colorscale(WHEEL, array(result.hue).tolist())
     few = marked(result.a)
-    a, results, partners = result.a[few], result.made[:, few], result.a[few] + torch.tensor(SHIFT)
+    a, results, partners = result.a[few], result.translations[:, few], result.a[few] + torch.tensor(SHIFT)
     large = {"size": 17, "color": [colour[i] for i in few], "line": {"width": 2, "color": theme.text()}}
     small, right = {"size": 6, "color": colour}, {"xaxis": "x2"}
     gap = torch.full_like(results, torch.nan)
@@ -29,7 +29,7 @@ def plane(result: Look) -> dict[str, Any]:
         planar.points(result.a, small, name="source domain"),
         planar.points(a, large, name="marked points"),
         planar.points(partners, large | {"symbol": "circle-open", "size": 20}, name="partners", **right),
-        planar.points(per_frame(result.made), small, name="output g(a)", **right),
+        planar.points(per_frame(result.translations), small, name="output g(a)", **right),
         planar.path(
             per_frame(missed), {"color": theme.text(), "width": 2}, name="from partner to output", **right
         ),

@@ -24,14 +24,14 @@ POINTS, COMPARED, SHOWN, MARKED = 20_000, 120, 300, 8
 class Look:
     """
     Attributes:
-        a: (SHOWN, 2). made: (TURNS, SHOWN, 2) there(a). hue: (SHOWN,) of a's direction, 0 to 1.
+        a: (SHOWN, 2). translations: (TURNS, SHOWN, 2) there(a). hue: (SHOWN,) of a's direction, 0 to 1.
         w1: W₁ between what is made and the second domain, of COMPARED points each.
         cycle: E ‖back(there(a)) − a‖₁. before: E ‖there(a) − a‖₁. identity: E ‖there(b) − b‖₁.
         partner: E ‖there(a) − (a + μ)‖₁, which no loss may ask for. All (TURNS,).
     """
 
     a: Tensor
-    made: Tensor
+    translations: Tensor
     hue: Tensor
     w1: Tensor
     cycle: Tensor
@@ -41,7 +41,7 @@ class Look:
 
     def reach(self) -> float:
         """Of a window around 0, or around μ, in which nearly all points lie, and all that are marked."""
-        around = torch.cat([self.a[None], self.made - torch.tensor(SHIFT)]).abs()
+        around = torch.cat([self.a[None], self.translations - torch.tensor(SHIFT)]).abs()
         few = around[:, marked(self.a)]
         return max(1.05 * float(around.flatten().quantile(0.98)), 0.25 + float(few.max()))
 
