@@ -50,7 +50,7 @@ def start() -> None:
     ui.set_values({"run": run.name})
 
 
-def said(run: runs.Run, waiting: list[runs.Run]) -> str:
+def state_text(run: runs.Run, waiting: list[runs.Run]) -> str:
     """The run's state in a word or two; of a waiting run its place."""
     return f"queued, {waiting.index(run) + 1} of {len(waiting)}" if run in waiting else run.state
 
@@ -62,7 +62,7 @@ def watch(run: runs.Run) -> None:
     given = [o for o in run.status.get("overrides", []) if o.startswith("--trainer.max_epochs=")]
     total = given[0].partition("=")[2] if given else total
     seconds = f", {rows[-1]['seconds']:.0f} s" if rows and "seconds" in rows[-1] else ""
-    ui.markdown(f"**{said(run, runs.queue())}**: {len(rows)} of {total} epochs{seconds}")
+    ui.markdown(f"**{state_text(run, runs.queue())}**: {len(rows)} of {total} epochs{seconds}")
     if run.error:
         ui.warning(run.error)
     measured = sorted({key.partition("/")[2] for row in rows for key in row if "/" in key} - {"loss"})
@@ -184,7 +184,7 @@ with stage.below:
         ui.table(
             {
                 "run": list(every),
-                "state": [said(run, waiting) for run in every.values()],
+                "state": [state_text(run, waiting) for run in every.values()],
                 "epochs": [len(run.metrics) for run in every.values()],
             },
             alt="All runs of one's own",

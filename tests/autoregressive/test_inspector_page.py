@@ -44,7 +44,7 @@ def test_a_conditional_reads_all_of_its_past_and_nothing_else(make):
         assert view.rank == rank and view.leaks == 0
         assert view.reads == rank - 1
         assert view.p == pytest.approx(model.conditionals(x[None])[0, pixel].item(), abs=1e-12)
-        assert torch.equal((~view.seen.isnan()).nonzero().flatten(), model.order[: rank - 1].sort().values)
+        assert torch.equal((~view.context.isnan()).nonzero().flatten(), model.order[: rank - 1].sort().values)
 
 
 def test_a_leak_is_counted():

@@ -99,12 +99,13 @@ def test_one_hot_inputs_carry_over_too():
 def test_questions():
     asked = lens.question("class", "the woman stood on the stage")
     assert (asked.context, asked.right, asked.wrong) == ("the woman stood on the", "stage", "grass")
-    assert asked.seen == "the boy stood on the"
+    assert asked.training_context == "the boy stood on the"
     assert lens.question("verb", grammar.HIDDEN).wrong is None
     for toy in ("class", "verb"):
         for sentence in grammar.sentences(toy):
             asked = lens.question(toy, sentence)
-            assert f"{asked.seen} {asked.right}" in grammar.sentences(toy) and asked.seen != asked.context
+            assert f"{asked.training_context} {asked.right}" in grammar.sentences(toy)
+            assert asked.training_context != asked.context
 
 
 SHIPPED = {

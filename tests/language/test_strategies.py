@@ -201,7 +201,7 @@ def test_drift_grows_where_a_mistake_is_never_forgotten():
             return rows[prefix[:, -1]].log()
 
     result = own_mistakes.drift(Chain(0.1), Judge(), torch.zeros(2000, dtype=torch.int64), 1, 30, 1000)
-    assert result.growth()[0] > 0.2 and result.own[0] < result.own[-1] and result.told
+    assert result.growth()[0] > 0.2 and result.own[0] < result.own[-1] and result.is_significant
 
 
 def test_the_growth_has_its_standard_error():
@@ -223,7 +223,7 @@ def test_the_growth_has_its_standard_error():
     assert error.mean().item() == pytest.approx(growth.std().item(), rel=0.15)
     # two errors hold most runs, as there is no growth; points taken as independent would promise too much
     assert 0.9 < (growth.abs() < 2 * error).double().mean() < 0.99
-    assert sum(run.told for run in runs) == (growth.abs() >= 2 * error).sum()
+    assert sum(run.is_significant for run in runs) == (growth.abs() >= 2 * error).sum()
     apart = torch.stack([run.error for run in runs]).mean() * (2 / 4) ** 0.5
     assert apart < 0.6 * growth.std()
 
@@ -286,7 +286,7 @@ def test_the_page_lets_a_model_go_on_alone(monkeypatch):
     growth, error = result.growth()
     assert rf"\text{{growth}} = {growth:.3f} \pm {error:.3f}" in page.latex[0].value
     sentence = any("cannot be told from none" in line.value for line in (*page.caption, *page.markdown))
-    assert sentence == (not result.told) == (abs(growth) < 2 * error)
+    assert sentence == (not result.is_significant) == (abs(growth) < 2 * error)
     gap = result.own - result.true
     assert f"{float(gap[:3].mean()):.3f}" in page.latex[0].value
 

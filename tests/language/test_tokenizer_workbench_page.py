@@ -60,7 +60,7 @@ def test_the_film_is_the_text_after_each_merge() -> None:
         for n, step in enumerate(steps, start=1):
             small = bpe.first(n)
             assert step.units == small.encode(text) and step.ids == small.ids(step.units)
-            assert step.made == [u == "".join(bpe.merges[n - 1]) for u in step.units]
+            assert step.new == [u == "".join(bpe.merges[n - 1]) for u in step.units]
         fig, frames = figures.merging(steps, 2)
         count = len(steps[0].tokens)
         assert frames["data.0.x"].shape == (len(steps), count) and len(frames["data.0.text"]) == len(steps)

@@ -54,10 +54,10 @@ def test_inflections_are_found_again():
     )
     near = lens.nearest(vectors, 1)
     assert near[:2].flatten().tolist() == [1, 0] and near[3].tolist() == [5]
-    assert lens.found_again(near, pairs).tolist() == [True, False, False]
-    assert lens.found_again(near, pairs.flip(1)).tolist() == [True, False, False]
+    assert lens.are_near(near, pairs).tolist() == [True, False, False]
+    assert lens.are_near(near, pairs.flip(1)).tolist() == [True, False, False]
     one_way = torch.tensor([[1], [2], [0]])  # 1 is nearest to 0, 0 not to 1: either will do
-    assert lens.found_again(one_way, torch.tensor([[0, 1], [1, 0]])).tolist() == [True, True]
+    assert lens.are_near(one_way, torch.tensor([[0, 1], [1, 0]])).tolist() == [True, True]
     values = torch.tensor([1.0, 0.0, 1.0, 1.0])
     assert lens.by_frequency(values, torch.tensor([5, 2, 0, 9]), 2) == [0.5, 1.0]
     one, other = torch.tensor([[1, 2], [0, 2]]), torch.tensor([[2, 1], [3, 2]])
@@ -79,7 +79,7 @@ def test_rare_words():
     near = {m: lens.nearest(table(f"{m}-multi30k").vectors) for m in ("skipgram", "cbow", "svd")}
     pairs = lens.inflections(table("cbow-multi30k").words)
     assert len(pairs) > 500
-    again = {m: lens.by_frequency(lens.found_again(t, pairs), pairs.amax(1)) for m, t in near.items()}
+    again = {m: lens.by_frequency(lens.are_near(t, pairs), pairs.amax(1)) for m, t in near.items()}
     for m, parts in again.items():
         assert parts[0] > parts[3], m
     assert all(a > b for a, b in zip(again["skipgram"], again["cbow"], strict=True))

@@ -76,10 +76,10 @@ def view(stage: Any) -> None:
         results, beside = ui.columns([3, 2])
         with results:
             ui.clickable(
-                raster.canvas(lens.ink(result.seen, model), side, pixel,
+                raster.canvas(lens.ink(result.context, model), side, pixel,
                               f"What pixel {pixel} may see; click another", clickable=True),
                 key="pixel", alt="The picture as far as it comes before the chosen pixel", mark=False,
-                share=1.0, data={"pixel": range(model.n), "x": result.seen},
+                share=1.0, data={"pixel": range(model.n), "x": result.context},
             )  # fmt: skip
         with beside:
             ui.figure(

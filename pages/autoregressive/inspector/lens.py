@@ -68,7 +68,7 @@ class Conditional:
         pixel: i; rank: its place in the order, from 1; value: what x_i is.
         asked: the value whose logit and p these are: 1 of bits, `value` of K values.
         distribution: (K,) p(x_i = k | x_<i).
-        seen: (n,) what it may see: x where it comes before i, NaN elsewhere.
+        context: (n,) what it may see: x where it comes before i, NaN elsewhere.
         gradient: (n,) ∂ logit / ∂ x_j at x.
         reads: how many earlier pixels have a gradient at some of a few inputs; leaks: how many others.
     """
@@ -80,7 +80,7 @@ class Conditional:
     logit: float
     p: float
     distribution: Tensor
-    seen: Tensor
+    context: Tensor
     gradient: Tensor
     reads: int
     leaks: int
@@ -147,7 +147,7 @@ def arithmetic(model: Any, x: Tensor, view: Conditional) -> list[tuple[str, str]
     right = rf"\sigma({view.logit:.3f}) = {view.p:.4f}"
     if isinstance(model, FVSBN):
         bias, added = float(model.bias[i]), view.logit - float(model.bias[i])
-        ink = int((view.seen == 1).sum())
+        ink = int((view.context == 1).sum())
         return [
             (
                 rf"{left} = \sigma({bias:.3f} {added:+.3f}) = {right}",

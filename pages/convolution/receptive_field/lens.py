@@ -144,13 +144,13 @@ class Sweep:
 
     Attributes:
         units: their indices in the layer's output.
-        found: one of FIELDS, (U, positions...).
+        fields: one of FIELDS, (U, positions...).
         boxes: of theory, a span an axis; None where a unit sees the padding alone.
         captions, equations: of each.
     """
 
     units: list[Unit]
-    found: Tensor
+    fields: Tensor
     boxes: list[list[Span] | None]
     captions: list[str]
     equations: list[str]

@@ -15,7 +15,7 @@ with stage.rail:
 ran, run = ui.compute(lens.on_input, now), ui.compute(lens.swept, now)
 chosen = lens.mapped(ran, now.channel)
 film = ui.film_of(now, len(run.units), names=range(len(run.units)))
-unit, result, box = run.units[film.at], run.found[film.at], run.boxes[film.at]
+unit, result, box = run.units[film.at], run.fields[film.at], run.boxes[film.at]
 h, title, shape = ran.layer.output, now.layer, lens.shape(ran.model)
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -31,7 +31,7 @@ with stage.picture:
     with left:
         x, measure = 0.3 * ran.x if pale else ran.x, "paths" if now.over == PATHS else "|gradient|"
         ui.figure(
-            receptive_fields.fields(x, run.found, run.boxes, measure), key="field", share=1.0, film=film,
+            receptive_fields.fields(x, run.fields, run.boxes, measure), key="field", share=1.0, film=film,
             alt=f"The input with the box of theory in blue and, in orange, {units.WHAT[now.over]}",
         )  # fmt: skip
     with right:

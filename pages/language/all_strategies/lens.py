@@ -168,8 +168,8 @@ def story(
     return [measure(coder, tokens[..., :t], nats[..., :t], vocabulary) for t in frames(tokens.shape[-1])]
 
 
-def told(result: Mapping[str, Measured]) -> str:
-    """Who repeats more than people and surprises the model less, and who the other way round."""
+def comparison(result: Mapping[str, Measured]) -> str:
+    """Sentences on who repeats more than people and surprises the model less, and who the other way round."""
     if HUMAN not in result:
         low = min(result, key=lambda how: result[how].distinct)
         return f"Of all strategies {low} repeats itself most."

@@ -141,7 +141,8 @@ with stage.below:
         "before any filter; a different 8-gram is counted once over all texts of a strategy." + missing
     )
     ui.notice(
-        lens.told(final) + " Surprisal grows with temperature, and so does what nobody has written: no one "
+        lens.comparison(final)
+        + " Surprisal grows with temperature, and so does what nobody has written: no one "
         "measure says which text is best."
     )
     ui.check(

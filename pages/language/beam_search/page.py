@@ -121,13 +121,13 @@ with stage.picture:
         draw(trace, film, "tree")
 
 
-def told(text):
+def label(text):
     return f"{read(text.tokens)} {lens.probability(text.log_prob)}"
 
 
 top = trace.result[0]
-numbers = {f"B = {width} finds": told(top), "Greedy": told(greedy.result[0])}
-stage.metrics(numbers | ({"Best": told(best)} if best else {}))
+numbers = {f"B = {width} finds": label(top), "Greedy": label(greedy.result[0])}
+stage.metrics(numbers | ({"Best": label(best)} if best else {}))
 steps = [trace[min(t, len(trace) - 1)] for t in range(count)]
 with stage.foot:
     film.bar(

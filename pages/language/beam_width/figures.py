@@ -55,7 +55,7 @@ def widths(
     return fig, frames
 
 
-def found(texts: Sequence[Sequence[str]], title: str) -> tuple[go.Figure, dict[str, list[str]]]:
+def text_list(texts: Sequence[Sequence[str]], title: str) -> tuple[go.Figure, dict[str, list[str]]]:
     """Texts (W widths, up to the largest of them), one a row; and the frames over the widths."""
     most = max(map(len, texts))
     rows = [[cut(row[n]) if n < len(row) else "" for row in texts] for n in range(most)]

@@ -111,7 +111,7 @@ def draw(rows, film=None):
     sides = {"A beam": [row.texts[place] for row in rows], "Groups": [row.spread[place] for row in rows]}
     for column, (title, result) in zip(ui.columns(2), sides.items(), strict=True):
         with column:
-            fig, lines = figures.found([[read(h) for h in row] for row in result], title)
+            fig, lines = figures.text_list([[read(h) for h in row] for row in result], title)
             ui.figure(
                 fig, alt=f"{title}: the texts found behind {shown.strip()}", key=title, share=0.5,
                 film=film, frames=lines,

@@ -39,8 +39,8 @@ class Drift:
         return float(grown.mean()), float(grown.std() / len(grown) ** 0.5)
 
     @property
-    def told(self) -> bool:
-        """Whether the growth can be told from none: it lies two standard errors away from 0, or more."""
+    def is_significant(self) -> bool:
+        """The growth can be told from none: it lies two standard errors away from 0, or more."""
         growth, error = self.growth()
         return abs(growth) >= 2 * error
 

@@ -106,7 +106,7 @@ growth, error = result.growth()
 first, final = float(gap[:third].mean()), float(gap[-third:].mean())
 verdict = (
     "it lies more than two standard errors from 0"
-    if result.told
+    if result.is_significant
     else "within two standard errors of 0 it cannot be told from none, and another seed may turn its sign"
 )
 stage.equation(

@@ -34,14 +34,14 @@ class Question:
 
     Attributes:
         context: words before the object. right: the object. wrong: what the other class has with the same
-            verb, None where there is no other class. seen: the same context of a subject whose sentence is
-            in training.
+            verb, None where there is no other class. training_context: the same context of a subject whose
+            sentence is in training.
     """
 
     context: str
     right: str
     wrong: str | None
-    seen: str
+    training_context: str
 
 
 def question(toy: Toy, hidden: str) -> Question:

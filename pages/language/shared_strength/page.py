@@ -90,7 +90,7 @@ with stage.picture:
     with left:
         draw_answers(asked.context, "never seen")
     with right:
-        draw_answers(asked.seen, "seen")
+        draw_answers(asked.training_context, "seen")
     if networks:
         drawn, points = lens.maps(networks, coder, toy)
         fig, frames = maps.moving_map(points, drawn.words, drawn.kinds, drawn.names, at=film.at, room=(80, 6))

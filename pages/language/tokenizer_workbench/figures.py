@@ -107,7 +107,7 @@ def merging(steps: Sequence[Merging], at: int) -> tuple[go.Figure, dict[str, Any
             shown[-1] = "…"
         blank = [""] * (count - here)
         texts.append(shown + blank)
-        strengths = [0.9 if new else 0.18 for new in step.made[:count]]
+        strengths = [0.9 if new else 0.18 for new in step.new[:count]]
         colors.append([color(i, s) for i, s in zip(step.ids, strengths, strict=False)]
                       + ["rgba(0,0,0,0)"] * len(blank))  # fmt: skip
         rows = max(rows, max(row) + 1)

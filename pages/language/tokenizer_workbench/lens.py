@@ -129,13 +129,13 @@ class Merging:
     """The training text after some merges.
 
     Attributes:
-        units: as BPE has them. tokens: as shown. ids: their numbers. made: whether the last merge made them.
+        units: as BPE has them. tokens: as shown. ids: their numbers. new: whether the last merge made them.
     """
 
     units: list[str]
     tokens: list[str]
     ids: list[int]
-    made: list[bool]
+    new: list[bool]
 
 
 def merged(training: str, bpe: BPE) -> list[Merging]:

@@ -115,7 +115,7 @@ def pieces(share):
     ui.button_figure(
         fig, key="piece", alt="The training text after each merge, the new token in strong colour",
         on_press=press, share=share, film=film, frames=frames,
-        data={"token": done[step].tokens, "new": done[step].made},
+        data={"token": done[step].tokens, "new": done[step].new},
     )  # fmt: skip
 
 

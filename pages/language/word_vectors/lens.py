@@ -69,8 +69,8 @@ def nearest(vectors: Tensor, n: int = 10) -> Tensor:
     return (unit @ unit.T).fill_diagonal_(-torch.inf).topk(n).indices
 
 
-def found_again(near: Tensor, pairs: Tensor) -> Tensor:
-    """Whether a word of a pair is among the nearest of the other: near (V, n), pairs (P, 2) -> (P,)."""
+def are_near(near: Tensor, pairs: Tensor) -> Tensor:
+    """True where a word of a pair is among the nearest of the other: near (V, n), pairs (P, 2) -> (P,)."""
     a, b = pairs.unbind(1)
     return (near[a] == b[:, None]).any(1) | (near[b] == a[:, None]).any(1)
 

@@ -182,7 +182,7 @@ def rare(n):
     """Inflections found again by method, and neighbours shared, by frequency; and the number of pairs."""
     near = {m: lens.nearest(loaded(m).vectors, n) for m in METHODS}
     pairs = lens.inflections(loaded("CBOW").words)
-    again = {m: lens.by_frequency(lens.found_again(t, pairs), pairs.amax(1)) for m, t in near.items()}
+    again = {m: lens.by_frequency(lens.are_near(t, pairs), pairs.amax(1)) for m, t in near.items()}
     shared = lens.agreement(near["skip-gram"], near["SVD of PPMI"])
     return again, lens.by_frequency(shared), len(pairs)
 
@@ -235,7 +235,7 @@ def show_rare():
                  f"{again[best][-1]:.1%} of its inflections.", veils=("picture", "equation"),
                  wrong={m: f"{m} learns from as few pairs, and finds {v[-1]:.1%}." for m, v in again.items()},
                  )  # fmt: skip
-        ui.source(lens.inflections, lens.found_again, lens.agreement, lens.cost, references=ROOM.references)
+        ui.source(lens.inflections, lens.are_near, lens.agreement, lens.cost, references=ROOM.references)
 
 
 {"Map": show_map, "Methods": show_methods, "Rare words": show_rare}[view]()

@@ -70,7 +70,7 @@ def read(model: GPT, model_card: Card, text: str, units: str) -> Read:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ForwardPass:
     """What one pass used, with heads off.
 
     Attributes:
@@ -83,18 +83,20 @@ class Seen:
     labels: list[list[str]]
 
 
-def seen(model: GPT, model_card: Card, text: str, units: str, causal: bool, off: Pairs) -> Seen:
+def forward_pass(
+    model: GPT, model_card: Card, text: str, units: str, causal: bool, off: Pairs
+) -> ForwardPass:
     """One pass over the text."""
     sentence, coder = read(model, model_card, text, units), texts.tokenizer(model_card)
     maps = attention.record(model, sentence.tokens, causal, from_zero(off))
     whole = attention.record(model, sentence.tokens, causal).logits if off else maps.logits
     after = attention.next_bars(maps, whole, BARS)
     weights = attention.merged(maps.weights, sentence.groups) if units == WORDS else maps.weights
-    return Seen(maps, weights, after, [texts.names(coder, after.ids[end]) for end in sentence.ends])
+    return ForwardPass(maps, weights, after, [texts.names(coder, after.ids[end]) for end in sentence.ends])
 
 
 def spoken(
-    result: Seen, text: Read, layer: int, head: int, kept: tuple[int, int] | None, units: str
+    result: ForwardPass, text: Read, layer: int, head: int, kept: tuple[int, int] | None, units: str
 ) -> attention.Spoken:
     """The softmax of every row of a head."""
     if units == WORDS:
@@ -201,7 +203,7 @@ def taken(
 # --- What the machine says ------------------------------------------------------------------------
 
 
-def numbers(result: Seen, text: Read, layer: int) -> list[dict[str, str]]:
+def numbers(result: ForwardPass, text: Read, layer: int) -> list[dict[str, str]]:
     """At each row: which token, of which block the head is, how likely the likeliest next token is."""
     rows, blocks = len(text.ends), len(result.weights)
     tops = result.after.now[text.ends].max(1).values.tolist()

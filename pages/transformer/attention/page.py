@@ -27,7 +27,7 @@ with stage.rail:
         ui.caption(
             f"Only the first {len(text.tokens)} tokens of your text are shown: the model sees no more."
         )
-result = ui.compute(lens.seen, now)
+result = ui.compute(lens.forward_pass, now)
 names, T = text.names, len(text.names)
 L, H = result.weights.shape[:2]
 layer, head = (max(i - 1, 0) for i in ui.cell(now.head, L + 1, H + 1) or (0, 0))  # from 1 in links
