@@ -16,7 +16,7 @@ def board(data: Any, looks: list[Look], up: float = REACH) -> dict[str, Any]:
     """
     surfaces, result = (
         per_frame(array([one.surface for one in looks])),
-        per_frame([one.samples for one in looks]),
+        per_frame([one.made for one in looks]),
     )
     full = {"symbol": "square", "size": 14, "color": theme.scale("probability")[-1][1]}
     traces = [

@@ -29,14 +29,14 @@ SHARE = 0.008  # of all samples that a mode has at least
 class Look:
     """
     Attributes:
-        batches: so far. samples: (SHOWN, 2). surface: (SIDE, SIDE), D from 0 to 1, rows upwards.
+        batches: so far. made: (SHOWN, 2). surface: (SIDE, SIDE), D from 0 to 1, rows upwards.
         arrows: (ARROWS, 2), the longest of length LONGEST.
         w1: W₁ between COMPARED made and as many real points.
         modes: that are reached; quality: share within 3 sd of one; None where no modes are known.
     """
 
     batches: int
-    samples: Tensor
+    made: Tensor
     surface: Tensor
     arrows: Tensor
     w1: float
@@ -84,7 +84,7 @@ def arrows(model: GAN, result: Tensor, x: Tensor) -> Tensor:
 
 def segments(looks: list[Look]) -> Tensor:
     """The arrows as lines with gaps: (F, 3 · ARROWS, 2)."""
-    start = torch.stack([one.samples[:ARROWS] for one in looks])
+    start = torch.stack([one.made[:ARROWS] for one in looks])
     end = start + torch.stack([one.arrows for one in looks])
     gap = torch.full_like(start, torch.nan)
     return torch.stack([start, end, gap], 2).flatten(1, 2)

@@ -32,7 +32,7 @@ def test_a_lane_is_the_game_of_the_protocol() -> None:
     with torch.no_grad():
         result = model.generator(model.noise(lens.SAMPLES, torch.Generator().manual_seed(7)))
     end = looks[-1]
-    torch.testing.assert_close(end.samples, result[: lens.SHOWN])
+    torch.testing.assert_close(end.made, result[: lens.SHOWN])
     centres, sd = points.MIXTURES["ring8"]
     nearest = (result[:, None] - centres).norm(dim=2).min(1)
     assert end.quality == pytest.approx(float((nearest.values <= 3 * sd).float().mean()))
@@ -108,7 +108,7 @@ def test_softer_labels_leave_greed_its_heap() -> None:
 @pytest.mark.parametrize("cure", list(TRICKS))
 def test_every_trick_is_played(cure: str) -> None:
     looks = list(lens.lane("ring8", TRICKS[cure], 1, batches=3))
-    assert [one.batches for one in looks] == [0, 3] and bool(looks[-1].samples.isfinite().all())
+    assert [one.batches for one in looks] == [0, 3] and bool(looks[-1].made.isfinite().all())
     assert set(CURES) | set(TRICKS) == set(lens.HELP) and not set(CURES) & set(TRICKS)
 
 
@@ -126,7 +126,7 @@ def test_on_a_grid() -> None:
 def close(results: list[lens.Look], played: list[lens.Look]) -> bool:
     """Whether the looks begin alike: a recording has half precision, and another processor another course."""
     return all(
-        one.batches == other.batches and bool((one.samples - other.samples).abs().max() < 0.02)
+        one.batches == other.batches and bool((one.made - other.made).abs().max() < 0.02)
         and one.kl == pytest.approx(other.kl, abs=0.02)
         for one, other in zip(results, played, strict=False)
     )  # fmt: skip

@@ -99,7 +99,7 @@ def test_a_recorded_game_begins_as_the_game_does_and_says_the_same(failure: str)
     for one, (done, model, _) in zip(looks, games_own, strict=False):
         other = plane_games.look(model, x, "ring8", done)
         assert (one.batches, one.modes) == (done, other.modes)
-        assert one.samples == pytest.approx(other.samples, abs=0.02)
+        assert one.made == pytest.approx(other.made, abs=0.02)
         assert one.surface == pytest.approx(other.surface, abs=0.02)
         assert one.w1 == pytest.approx(other.w1, abs=0.02)
     late = looks[10:]
@@ -107,8 +107,8 @@ def test_a_recorded_game_begins_as_the_game_does_and_says_the_same(failure: str)
         assert looks[26].modes == 6 and looks[26].batches == 858
         return
     assert max(one.modes or 0 for one in late) <= 2
-    spread = [float(one.samples.std(0).norm()) for one in late]
-    centres = torch.stack([one.samples.mean(0) for one in late])
+    spread = [float(one.made.std(0).norm()) for one in late]
+    centres = torch.stack([one.made.mean(0) for one in late])
     # one heap, small beside the ring of radius 2, that wanders
     assert median(spread) < 0.5 and float(centres.std(0).norm()) > 1
     assert lens.known("ring8", "non-saturating", "5 turns of G", "none", 1000, 1) is None
@@ -120,7 +120,7 @@ def test_the_page() -> None:
     assert film(page, "look")["captions"] == lens.captions(looks)
     _, arrays = figure(page, "plane")
     assert arrays["data.0.z"].shape == (len(looks), plane_games.SIDE, plane_games.SIDE)
-    assert arrays["data.3.x"][-1] == pytest.approx(looks[-1].samples[:, 0].numpy(), abs=1e-3)
+    assert arrays["data.3.x"][-1] == pytest.approx(looks[-1].made[:, 0].numpy(), abs=1e-3)
     moons = open_page("adversarial/gan_bench", target="moons")
     assert "modes" not in film(moons, "look")["captions"][-1]
     blank = run_page("adversarial/gan_bench", target=OWN, ink="")

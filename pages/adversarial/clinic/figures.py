@@ -16,7 +16,7 @@ AWAY = 0.5  # of a share from its mode
 
 def plane(data: Tensor, centres: Tensor, looks: Sequence[Look], title: str) -> dict[str, Any]:
     """The data, what is made at each look, and outside each of the modes (K, 2) its share of that."""
-    result = per_frame([one.samples for one in looks])
+    result = per_frame([one.made for one in looks])
     shares = [[f"{share:.0%}" for share in one.shares.tolist()] for one in looks]
     points = [
         planar.points(data, {"size": 6, "color": theme.HIDDEN}, name="data"),

@@ -34,12 +34,12 @@ OPTIONS = ("the spoiled game", "the game with the cure", "both the same")
 class Look:
     """
     Attributes:
-        batches: so far. samples: (SHOWN, 2). shares: (K,) of all samples, by nearest mode.
+        batches: so far. made: (SHOWN, 2). shares: (K,) of all samples, by nearest mode.
         quality: share near any mode; kl: of the shares from even ones, nats.
     """
 
     batches: int
-    samples: Tensor
+    made: Tensor
     shares: Tensor
     quality: float
     kl: float

@@ -118,7 +118,7 @@ class GameRecipe:
         with torch.enable_grad():  # the arrows are a slope
             results = plane_games.look(model, x, self.distribution.name, 0)
         return {
-            "made": results.samples.numpy(),
+            "made": results.made.numpy(),
             "surface": (255 * results.surface).round().to(torch.uint8).numpy(),
             "arrows": results.arrows.numpy(),
             "w1": np.array(results.w1, np.float32),
