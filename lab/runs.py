@@ -368,9 +368,11 @@ def wait_for(processes: list[psutil.Process], patience: float) -> list[psutil.Pr
 
 
 def works(process: psutil.Process) -> bool:
-    """Whether it has not ended."""
+    """Whether it has not ended. One that is not collected keeps its locks while a thread of it is left."""
     try:
-        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return process.num_threads() > 1
+        return process.is_running()
     except psutil.NoSuchProcess:
         return False
 
