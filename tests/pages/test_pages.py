@@ -136,6 +136,10 @@ def test_figures_have_the_colours_of_the_readers_theme(topic: str) -> None:
     assert papers(run_page(topic, theme="dark")) <= {theme.PAPER["dark"]}
 
 
+def test_papers_are_those_of_the_figures() -> None:
+    assert papers(run_page("latent/mixture", theme="light")) == {theme.PAPER["light"]}
+
+
 def refuses_nonsense(topic: str, page: AppTest) -> None:
     """Every control that lives in the URL refuses nonsense there with a sentence that names it, and stands
     where it stands on a fresh page."""

@@ -88,3 +88,15 @@ def test_the_thread_of_a_page_is_named_so() -> None:
 def test_what_a_slider_comes_to_next() -> None:
     assert ui.near(0.3, 0.1, 0.9, 0.1) == [0.4, 0.2] and ui.near(0.9, 0.1, 0.9, 0.1) == [0.8]
     assert ui.near(2, 2, 4, 1) == [3] and all(isinstance(v, int) for v in ui.near(3, 2, 4, 1))
+
+
+@pytest.mark.parametrize(("setting", "threads"), [("0", 0), ("1", 1), (None, 1)])
+def test_a_setting_turns_it_off(setting: str | None, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[threading.Thread] = []
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread))
+    if setting is None:
+        monkeypatch.delenv("LECTERN_PREFETCH", raising=False)
+    else:
+        monkeypatch.setenv("LECTERN_PREFETCH", setting)
+    prefetch.start()
+    assert len(started) == threads

@@ -9,6 +9,7 @@ program, and where `LECTERN_PREFETCH` is 0, they are only noted.
 """
 
 import logging
+import os
 import threading
 import time
 from collections import deque
@@ -53,7 +54,9 @@ def prefetch(function: Callable[..., Any], *arguments: tuple[Any, ...], of: str 
 
 
 def start() -> None:
-    """Begin to make the calls that pages name."""
+    """Begin to make the calls that pages name, unless `LECTERN_PREFETCH` is 0."""
+    if os.environ.get("LECTERN_PREFETCH") == "0":
+        return
     # a cached function would show that it computes, and there is no page to show it
     logging.getLogger(SHOWS).addFilter(lambda record: record.threadName != NAME)
     threading.Thread(target=work, args=(named, calls), name=NAME, daemon=True).start()

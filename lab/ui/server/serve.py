@@ -1,7 +1,6 @@
 """Open the dashboard: everything slow is done before the first reader comes."""
 
 import gc
-import os
 import sys
 import threading
 import time
@@ -47,8 +46,7 @@ def run(args: Sequence[str] = (), page: str = "") -> int:
         delta_messages.install()
         returning.install()
         prepare()
-        if os.environ.get("LECTERN_PREFETCH") != "0":
-            prefetch.start()
+        prefetch.start()
         jobs.start()
         # What is loaded now stays: no collection looks at it again, after every answer (167 ms each).
         gc.collect()
