@@ -119,10 +119,11 @@ def real_data() -> Callable[[str], Path]:
 
 
 @pytest.fixture(autouse=True)
-def not_served() -> Iterator[None]:
-    """A test leaves no dashboard behind in its process, which would answer the pages of the tests to come
-    before their work is done."""
+def nothing_left_running() -> Iterator[None]:
+    """A test leaves no process group open, over which torchmetrics would reduce in the tests to come, and no
+    dashboard, which would answer their pages before their work is done."""
     yield
+    assert not torch.distributed.is_initialized(), "the test has left a process group open"
     if "lab.ui" in sys.modules:
         from lab.ui.background import jobs
         from lab.ui.scheduling import prefetch

@@ -1,8 +1,10 @@
 """Every preset with every recipe builds and takes one step, on the CPU; what needs a GPU says so."""
 
 import warnings
+from collections.abc import Iterator
 
 import pytest
+from torch import distributed
 
 from lab.__main__ import main
 from lab.experiments import catalog
@@ -13,6 +15,16 @@ EMBEDDED = {name: entry for name, entry in catalog().items() if entry.embedded}
 A_CLASS = sorted({entry.module: name for name, entry in EMBEDDED.items()}.values())
 
 
+@pytest.fixture
+def process_group() -> Iterator[None]:
+    """The group that a run with `ddp` opens in this process lives as long as the process: it is closed here,
+    since whatever reduces over a group later would find it."""
+    yield
+    if distributed.is_initialized():
+        distributed.destroy_process_group()
+
+
+@pytest.mark.usefixtures("process_group")
 @pytest.mark.parametrize(
     ("preset", "names"),
     [

@@ -23,6 +23,7 @@ DRAWN = """() => document.querySelector('[data-testid=stApp]')?.dataset.testScri
   && [...document.querySelectorAll('[data-testid=stPlotlyChart]')].every(
        (p) => p.querySelector('.main-svg') || !p.checkVisibility())
   && [...document.querySelectorAll('.lectern-figure')].every((f) => f.querySelector('.main-svg'))
+  && [...document.querySelectorAll('.lectern-wall')].every((w) => w.querySelector('.tile'))
   && !window.lecternDrawing?.size"""
 WORKS = "[class*=st-key-][class*=-cancel]"  # the button of a job that goes on
 FLAGS = ["--no-sandbox", "--no-proxy-server", "--disable-gpu"]

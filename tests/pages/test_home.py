@@ -414,6 +414,7 @@ def test_who_wants_less_motion_finds_the_films_at_rest_and_turns_them(visit: Vis
 )  # fmt: skip
 def test_six_films_stand_in_two_rows_and_take_the_screen(visit: Visit) -> None:
     tab = visit.open()
+    tab.wait_for_selector(".lectern-wall .tile")
     boxes = [tile.bounding_box() for tile in tab.locator(".lectern-wall .tile").all()]
     assert [len({round(box[side]) for box in boxes}) for side in "xy"] == [3, 2]
     size = tab.viewport_size
