@@ -1,5 +1,6 @@
 """The stage in a real browser: scenes, keys, a slider that tells every movement, figures saved."""
 
+import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -275,3 +276,19 @@ def test_a_figure_that_did_not_change_is_not_drawn_again(tab: Any, walker: Visit
     tab.wait_for_url(re.compile("draws=1"))
     walker.settle()
     assert tab.evaluate("window.drawn") == [0, 0, 1]  # only the draws depend on their seed
+
+
+def test_the_code_of_a_page_is_copied_as_it_stands(visit: Visit) -> None:
+    """By a button of ours: a page never loads Streamlit's highlighter of all languages."""
+    visit.context.grant_permissions(["clipboard-read"])
+    tab = visit.open("flow-contraction")
+    tab.get_by_text("Code", exact=True).click()
+    listing = tab.locator(".lectern-code")
+    listing.get_by_role("button", name="Copy").click()
+    listing.get_by_role("button", name="Copied").wait_for()
+    text = tab.evaluate("navigator.clipboard.readText()")
+    assert text.strip() == listing.locator("pre").inner_text().strip()
+    assert "import" in text and "result" in text
+    ast.parse(text)
+    loaded = "performance.getEntriesByType('resource').map((entry) => entry.name)"
+    assert not [name for name in tab.evaluate(loaded) if "SyntaxHighlighter" in name]

@@ -21,6 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 # `ast.parse` of Python 3.11 fails (SystemError) where two threads, those of two readers, are in it at once.
 PARSING = threading.Lock()
 STYLES: dict[theme.Mode, str] = {"light": "xcode", "dark": "github-dark"}  # of pygments, for code
+COPIED = "<div class='lectern-code'><button type='button'>Copy</button>{}</div>"  # copy.js does it
 
 
 def stop(sentence: str) -> NoReturn:
@@ -119,7 +120,8 @@ def program(source: str, shows: Any) -> None:
     source = inspect.cleandoc(source)
     st.session_state["_program"] = (source, shows)
     with st.expander("Code"):
-        st.code(source, language="python")
+        # not st.code: its highlighter of all languages is half a second of script on every page
+        st.html(COPIED.format(highlighted(source, theme.mode())))
         st.download_button(
             "Notebook", lambda: notebook(source), file_name="lectern.ipynb", key="notebook",
             mime="application/x-ipynb+json", on_click="ignore", icon=":material/download:",
@@ -144,13 +146,19 @@ def source(*objects: Any, references: Sequence[str] = ()) -> None:
 
 
 @lru_cache(maxsize=512)
-def sheet(objects: tuple[Any, ...], references: tuple[str, ...], mode: theme.Mode) -> str:
-    """Code and references as one piece of HTML: a page sends it with every answer, so it is made once."""
+def highlighted(code: str, mode: theme.Mode) -> str:
+    """The code as HTML with the colours of its parts."""
     from pygments import highlight
     from pygments.formatters import HtmlFormatter
     from pygments.lexers import PythonLexer
 
     colours = HtmlFormatter(noclasses=True, nobackground=True, style=STYLES[mode])
+    return str(highlight(code, PythonLexer(), colours))
+
+
+@lru_cache(maxsize=512)
+def sheet(objects: tuple[Any, ...], references: tuple[str, ...], mode: theme.Mode) -> str:
+    """Code and references as one piece of HTML: a page sends it with every answer, so it is made once."""
     parts = []
     for obj in objects:
         obj = inspect.unwrap(obj.fget if isinstance(obj, property) and obj.fget else obj)
@@ -160,7 +168,7 @@ def sheet(objects: tuple[Any, ...], references: tuple[str, ...], mode: theme.Mod
         shown = path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name
         name = html.escape(getattr(obj, "__qualname__", ""))
         parts.append(f"<p><code>{shown}:{line}</code> {name}</p>")
-        parts.append(highlight(inspect.cleandoc("".join(lines)), PythonLexer(), colours))
+        parts.append(highlighted(inspect.cleandoc("".join(lines)), mode))
     items = "".join(f"<li>{link(reference)}</li>" for reference in references)
     listed = f"<ul>{items}</ul>" if items else ""
     return f"<details class='lectern-source'><summary>Source</summary>{''.join(parts)}{listed}</details>"

@@ -4,6 +4,7 @@
 // symbols: [[symbol, words]], equations: {LaTeX: [places of its symbols among them]}}
 // What it tells: scene ({page, number}, once), stage (on or off).
 
+import "./copy.js";
 import {address, go} from "./go.js";
 import {hush, pairs, tell as explain} from "./symbols.js";
 
