@@ -65,7 +65,7 @@ def decimal_of(cells: Iterable[str], separator: str) -> Decimal:
 
 
 def decimal_commas(text: str) -> bool:
-    """True if the commas of typed numbers can be decimal marks: between digits alone, at most one a word,
+    """True if the commas of typed numbers can be decimal marks: between digits alone, at most one per word,
     something else parts the words, and no number has a point.
     """  # fmt: skip
     words = text.replace("−", "-").replace(";", " ").split()

@@ -347,7 +347,7 @@ def inverts_with_its_log_determinant(
         x, up = layer.generate(z, context)
         back, down = layer.normalize(x, context)
         there = layer.generate(back, context)[0]
-    assert up.shape == down.shape == (len(z),), f"ladj is {tuple(up.shape)}: one number an example is due."
+    assert up.shape == down.shape == (len(z),), f"ladj is {tuple(up.shape)}: one number per example is due."
     assert x.isfinite().all() and up.isfinite().all(), "the values or their ladj are not finite."
     size = 1 + max(x.abs().max().item(), up.abs().max().item())
     for name, one, other in (("z", back, z.reshape(back.shape)), ("x", there, x), ("ladj", up, -down)):

@@ -391,6 +391,6 @@ def influence(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
 
 @torch.no_grad()
 def nll(maps: Maps, tokens: Tensor) -> float:
-    """Mean nats a token of the text given what came before, from the recorded pass; NaN for one token."""
+    """Mean nats per token of the text given what came before, from the recorded pass; NaN for one token."""
     log_p = maps.logits[:-1].log_softmax(-1)
     return float(-log_p.gather(-1, tokens[1:, None]).mean())

@@ -51,7 +51,7 @@ class Drawing:
         distribution: (n, K) p(x_i = k | x_<i) of the model.
         order: (n,)
         index: of several joints the one that was drawn from.
-        captions, equations: one a step.
+        captions, equations: one per step.
     """
 
     pixel: Tensor

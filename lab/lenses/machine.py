@@ -427,14 +427,14 @@ def of_graph(model: GCN) -> Readings:
     hidden = "→".join(map(str, widths[1:-1])) or "none"
     layers = several(len(calls), "layer")
     results = {
-        "h": Reading(str(widths[0]), f"{widths[0]} numbers a node"),
+        "h": Reading(str(widths[0]), f"{widths[0]} numbers per node"),
         "message": Reading(path if len(path) <= LONGEST else f"{layers}, {count(parameters(model))}",
                            f"{path}, {layers}, {parameters(model):,} parameters"),
         "sum": Reading(model.propagation, f"with the weights “{model.propagation}”"),
         "logits": Reading(str(widths[-1])),
     }  # fmt: skip
     if len(calls) > 1:
-        results["update"] = Reading(hidden, f"{hidden} numbers a node")
+        results["update"] = Reading(hidden, f"{hidden} numbers per node")
     return results
 
 

@@ -255,7 +255,7 @@ def test_pixel_numbers():
     assert after == pytest.approx(each[:21].sum().item(), abs=6e-3)
     whole = f"{model.log_prob(x[None]).item():.2f}"
     rate = f"{-model.log_prob(x[None]).item() / 64 / math.log(2):.3f}"
-    assert f"Whole picture: {whole} nats, {rate} bits a pixel" in captions(page)
+    assert f"Whole picture: {whole} nats, {rate} bits per pixel" in captions(page)
 
 
 @pytest.mark.parametrize(("nats", "bits"), [(97.45, 0.17932), (88.33, 0.16254), (81.30, 0.14961)])

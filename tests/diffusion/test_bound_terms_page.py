@@ -186,7 +186,7 @@ def test_a_network_trained_on_the_bound_stands_beside_the_other() -> None:
     assert bool((of_bound < of_error).all()) and float(of_bound[-1]) < 0.85 * float(of_error[-1])
     card = weights.read_card(ZOO / "vlb-digits")
     text = f"{card['metrics']['test/bpd']:.2f} ± {card['error']['test/bpd']:.2f}"
-    assert f"vlb-digits needs {text} bits a pixel" in prose(page)
+    assert f"vlb-digits needs {text} bits per pixel" in prose(page)
     assert "ddpm-digits needs 4.06 ± " in prose(opened())
 
 

@@ -107,5 +107,5 @@ def test_mnist_is_larger() -> None:
     shown = metrics(open_page("flow/image_flow", model="glow-mnist"))
     assert shown["Pieces"] == "2 × 14 × 14 + 8 × 7 × 7 = 784"
     nats = float(shown["log p(x + u)"].split()[0])
-    assert float(shown["Bits a pixel"]) == approx(-nats / 784 / math.log(2), abs=6e-4)
+    assert float(shown["Bits per pixel"]) == approx(-nats / 784 / math.log(2), abs=6e-4)
     assert "view" in open_warned("flow/image_flow", model="glow-mnist", view="new levels").warning[0].value

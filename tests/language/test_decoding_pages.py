@@ -105,7 +105,7 @@ def test_the_duel_measures_both_texts():
 def test_what_is_said_of_people_follows_from_the_numbers():
     result = two_strategies.against
     nats = torch.tensor([1.0, 2.0, 1.0, 2.0] * 25)  # 1.5 ± 0.0503
-    assert result(nats, 1.7).startswith("less than") and "1.50 ± 0.05 nats a token against 1.70" in result(
+    assert result(nats, 1.7).startswith("less than") and "1.50 ± 0.05 nats per token against 1.70" in result(
         nats, 1.7
     )
     assert result(nats, 1.3).startswith("more than") and result(nats, 1.55).startswith("neither")

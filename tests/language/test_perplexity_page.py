@@ -18,7 +18,7 @@ opened = partial(open_page, "language/perplexity")
 def test_the_worked_example_and_its_base() -> None:
     for unit, mean in (("bits", "0.7505"), ("nats", "0.5202")):
         shown = metrics(opened(unit=unit))
-        assert shown[f"Ĥ, {unit} a token"] == mean and shown["Perplexity"] == "1.6824"
+        assert shown[f"Ĥ, {unit} per token"] == mean and shown["Perplexity"] == "1.6824"
     numbers = [float(n) for n in re.findall(r"\d+\.\d{4}", opened().latex[0].value)]
     total, mean, power, perplexity = numbers
     assert total == pytest.approx(-math.log2(0.21), abs=1e-4) and mean == power == pytest.approx(
@@ -29,7 +29,7 @@ def test_the_worked_example_and_its_base() -> None:
 
 def test_a_zero_is_infinite() -> None:
     at = opened(p="0.7 0 0.6")
-    assert metrics(at)["Perplexity"] == "∞" and metrics(at)["Ĥ, bits a token"] == "∞"
+    assert metrics(at)["Perplexity"] == "∞" and metrics(at)["Ĥ, bits per token"] == "∞"
     assert r"\infty" in at.latex[0].value
 
 
@@ -42,11 +42,11 @@ def test_units_move_perplexity_not_bits_a_character() -> None:
 
 
 def test_the_same_text_as_words_and_as_letters() -> None:
-    """Two scenes: 20 characters either way, so the same bits a character from different perplexities."""
+    """Two scenes: 20 characters either way, so the same bits per character from different perplexities."""
     known = scenes(opened())
     for name, perplexity, tokens in (("As words", 64, "4"), ("As letters", 2**1.2, "20")):
         shown = metrics(opened(**known[name].values))
-        assert shown["Bits a character"] == "1.2000" and shown["Tokens"] == tokens
+        assert shown["Bits per character"] == "1.2000" and shown["Tokens"] == tokens
         assert float(shown["Perplexity"]) == pytest.approx(perplexity, abs=1e-4)
 
 

@@ -1,4 +1,4 @@
-"""The page on the size of a vocabulary: perplexity a token against bits a byte."""
+"""The page on the size of a vocabulary: perplexity per token against bits per byte."""
 
 import math
 from functools import partial

@@ -246,7 +246,7 @@ def test_imputation_beats_the_column_mean() -> None:
 
 
 def test_uneven_noise_is_what_factor_analysis_is_for() -> None:
-    """d = 10, k = 2, noise variances 0.1 … 10: about 3 nats an example between the two."""
+    """d = 10, k = 2, noise variances 0.1 … 10: about 3 nats per example between the two."""
     generator = seeded(0)
     loadings = torch.randn(10, 2, generator=generator, dtype=torch.float64)
     truth = FactorAnalysis((10,), 2)

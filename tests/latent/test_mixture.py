@@ -271,7 +271,7 @@ def test_a_gaussian_cannot_make_a_ring() -> None:
 
 
 def test_a_gaussian_on_the_corners_of_a_cube_loses_per_dimension() -> None:
-    """{±1}^d + N(0, .1²): 1.614413 nats a dimension; two components suffice for d = 1, 2^d in general."""
+    """{±1}^d + N(0, .1²): 1.614413 nats per dimension; two components suffice for d = 1, 2^d in general."""
     generator = seeded()
     corners = torch.randint(2, (40_000, 1), generator=generator).double() * 2 - 1
     x = corners + 0.1 * torch.randn(corners.shape, generator=generator, dtype=torch.float64)

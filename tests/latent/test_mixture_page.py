@@ -71,7 +71,7 @@ def test_another_start_rests_lower() -> None:
     good, stuck = (lens.em(X, 3, "full", 1e-6, *start) for start in STARTS)
     assert (len(good), len(stuck)) == (71, 41)
     assert good[-1].log_p > stuck[-1].log_p + 0.1
-    ends = lens.restarts(X, 3, "full", 1e-6)["log p, nats a point"]
+    ends = lens.restarts(X, 3, "full", 1e-6)["log p, nats per point"]
     assert ends[4] == pytest.approx(stuck[-1].log_p, abs=1e-3) and max(ends) == pytest.approx(-2.79, abs=1e-2)
 
 

@@ -36,7 +36,7 @@ def test_shipped_weights(name):
 
 
 def mean_of_halves(card):
-    """Nats a character over validation and test, which are equally long."""
+    """Nats per character over validation and test, which are equally long."""
     return (card["metrics"]["val/nll"] + card["metrics"]["test/nll"]) / 2
 
 

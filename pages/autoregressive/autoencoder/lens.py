@@ -54,7 +54,7 @@ def log_product(logits: Tensor, x: Tensor) -> Tensor:
 
 
 def mean_loss(model: Autoencoder | MADE) -> Tensor:
-    """-log_product of all patterns, nats a picture."""
+    """-log_product of all patterns, nats per picture."""
     return -log_product(model.logits(images()), images()).mean()
 
 
@@ -85,7 +85,7 @@ def train(width: int, seed: int) -> tuple[list[Step], Autoencoder, MADE]:
 
 
 def race(width: int, seed: int, count: int = 200) -> Trace:
-    """Training as a trace. Step values for "ae" and "made": `loss_…` (nats a picture), `total_…` (sum over
+    """Training as a trace. Step values for "ae" and "made": `loss_…` (nats per picture), `total_…` (sum over
     all 512 pictures), `reads_…` (9, 9), see `reads`, and `drawn_…` (SHOWN, 9) pictures of the same draws at
     every step. Result: `Samples`, `count` of each model.
     """

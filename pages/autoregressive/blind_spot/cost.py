@@ -79,7 +79,7 @@ def costs(model: PixelModel, patterns: Tensor) -> Tensor:
 
 
 def coins(patterns: Tensor) -> float:
-    """The cost of pixels that know nothing of each other: Σ_i H(x_i), nats a picture."""
+    """The cost of pixels that know nothing of each other: Σ_i H(x_i), nats per picture."""
     return sum(entropy(pixel) for pixel in patterns.flatten(1).t())
 
 

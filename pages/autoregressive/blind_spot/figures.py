@@ -94,7 +94,7 @@ def sheet(pictures: Any, title: str = "", height: int = 400) -> go.Figure:
 def against(
     costs: dict[str, float], floor: float, coins: float, title: str = "", height: int = 400
 ) -> go.Figure:
-    """Nats a picture of each model as bars, a line at the least a density can pay and one at fair coins."""
+    """Nats per picture of each model as bars, a line at the least a density can pay and one at fair coins."""
     names, values = list(costs), list(costs.values())
     fig = go.Figure(
         go.Bar(

@@ -157,7 +157,7 @@ def own_mode() -> None:
         whole = lens.density_map(result.model)
         ui.figure(
             figures.plane(whole.coarse(100), whole.reach, data,
-                title=f"{result.losses[-1]:.3f} nats a point"),
+                title=f"{result.losses[-1]:.3f} nats per point"),
             alt="The density so far, with the points", key="so-far", share=1.0,
         )  # fmt: skip
 
@@ -185,7 +185,7 @@ def own_mode() -> None:
                 "weights, means and widths. Gaps of your ink along a vertical line need several Gaussians."
             )
             ui.figure(
-                basic.curves({"−log p": result.losses}, xlabel="step", ylabel="nats a point", height=320),
+                basic.curves({"−log p": result.losses}, xlabel="step", ylabel="nats per point", height=320),
                 alt="Training loss by step", data={"loss": result.losses},
             )  # fmt: skip
             ui.table(lens.component_table(part, x2), alt="The components of the section, heaviest first")

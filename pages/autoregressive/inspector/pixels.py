@@ -98,7 +98,7 @@ def view(stage: Any) -> None:
             "The equation: log p before this pixel, plus the log of what is drawn's probability"
             + ("" if temperature == 1 else ", under the model itself, whatever the temperature")
             + ("." if newest[-1] == ends[-1] else "; at last the joint becomes the mixture of all.")
-            + f" Whole picture: {total:.2f} nats, {drawing.bits_per_pixel(-total, model.n):.3f} bits a "
+            + f" Whole picture: {total:.2f} nats, {drawing.bits_per_pixel(-total, model.n):.3f} bits per "
             "pixel; the same in one pass."
         )
         ui.notice(

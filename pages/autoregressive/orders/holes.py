@@ -142,8 +142,8 @@ def removed_half(stage: Any) -> None:
     with stage.below:
         ui.table(lens.imputation_table(means), alt="Cost of each removed half by each model")
         ui.caption(
-            f"−log p(removed | kept), mean over {len(tests)} test digits: nats, and bits a removed pixel. A "
-            "model of one order can give it exactly only where what is removed comes last in it."
+            f"−log p(removed | kept), mean over {len(tests)} test digits: nats, and bits per removed pixel. "
+            "A model of one order can give it exactly only where what is removed comes last in it."
         )
         ui.notice(
             "Kept pixels come first in the order, so one pass gives the exact conditional of any half, also "

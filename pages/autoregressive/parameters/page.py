@@ -126,7 +126,7 @@ def race_mode() -> None:
     result = raced()
     columns: dict[str, list[float]] = {
         "numbers": [r.numbers for r in result],
-        "nats a digit": [r.nll for r in result],
+        "nats per digit": [r.nll for r in result],
         "log p, ms": [r.score for r in result],
         "samples, ms": [r.draw for r in result],
     }

@@ -63,7 +63,7 @@ def input_weights(name: str, hidden: int) -> int:
 
 @dataclass(frozen=True)
 class Run:
-    """One training. NLLs in nats a digit, of the step that validation liked best.
+    """One training. NLLs in nats per digit, of the step that validation liked best.
 
     Attributes:
         model: name in MODELS. size: training digits.

@@ -56,7 +56,7 @@ stage.metrics(
 tested = (
     f"On its own chain of {model.schedule.T} steps {now.model} needs {held:.2f}"
     + (f" ± {error:.2f}" if error else "")
-    + " bits a pixel of all test digits, with the standard error. "
+    + " bits per pixel of all test digits, with the standard error. "
     if held
     else ""
 )

@@ -84,7 +84,7 @@ def unbound(result: Run) -> str:
 
 
 def left_of(result: Run, picture: Tensor) -> float:
-    """Mean distance a pixel of the ends from the drawing."""
+    """Mean distance per pixel of the ends from the drawing."""
     return float((result.guess[-1] - picture).abs().mean())
 
 
@@ -109,7 +109,7 @@ def greys(pictures: Tensor) -> Tensor:
 
 
 def settled(result: Run) -> int:
-    """The first frame from which on the guess differs from the end by less than 0.1 a pixel."""
+    """The first frame from which on the guess differs from the end by less than 0.1 per pixel."""
     return max((i + 1 for i, off in enumerate(left(result)) if off > 0.1), default=0)
 
 
@@ -122,11 +122,11 @@ def kept(result: Run) -> str:
     """How far from the drawing it ends, where it starts from one."""
     if result.start is None:
         return ""
-    return f"Here the ends differ from the drawing by {left_of(result, result.start):.3f} a pixel. "
+    return f"Here the ends differ from the drawing by {left_of(result, result.start):.3f} per pixel. "
 
 
 def left(result: Run) -> list[float]:
-    """Mean distance a pixel of each frame's guess from the end."""
+    """Mean distance per pixel of each frame's guess from the end."""
     return (result.guess - result.guess[-1]).abs().mean((1, 2, 3)).tolist()  # type: ignore[no-any-return]
 
 
@@ -144,7 +144,7 @@ def captions(result: Run) -> list[str]:
     """How far the guess is from the end."""
     first = [f"t = {result.times[0]}: where it starts; the network has not been asked yet."]
     return first + [
-        f"t = {t}: the guess differs from the end by {off:.3f} a pixel."
+        f"t = {t}: the guess differs from the end by {off:.3f} per pixel."
         for t, off in zip(result.times[1:], left(result)[1:], strict=True)
     ]
 

@@ -31,14 +31,14 @@ with stage.foot:
 early = lens.settled(result)
 with stage.below:
     ui.notice(
-        f"From t = {result.times[early]} on the guess differs from the end by less than a tenth a pixel; "
+        f"From t = {result.times[early]} on the guess differs from the end by less than a tenth per pixel; "
         "the detail comes later. Guidance moves every guess towards the class; with more of it the "
         f"digits of a class are more alike: here their pixels spread by {lens.spread(result):.3f}. Sampling "
         "can also start from a drawing under noise (SDEdit): less noise keeps more of the drawing. "
         f"{lens.kept(result)}{lens.unbound(result) if not now.clip else ''}{SAID}"
     )
     ui.check(
-        "When does the guess come within 0.1 a pixel of the end?",
+        "When does the guess come within 0.1 per pixel of the end?",
         ["in the first half of the steps", "in the second half"],
         lens.first_half(result),
         f"At step {early} of {len(result.times) - 1}.",

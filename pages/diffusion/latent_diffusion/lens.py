@@ -116,7 +116,7 @@ def captions(result: Draws) -> list[str]:
     """How far each guess is from its end."""
     off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))
     return [
-        f"t = {t}: the guess differs from its end by {float(o[1]):.3f} a pixel in the codes, by "
+        f"t = {t}: the guess differs from its end by {float(o[1]):.3f} per pixel in the codes, by "
         f"{float(o[2]):.3f} in the pixels."
         for t, o in zip(result.times, off, strict=True)
     ]

@@ -36,7 +36,7 @@ def trip(rows: Any) -> dict[str, Any]:
 def errors(sizes: Any, error: Any) -> dict[str, Any]:
     """Errors (F,) against S on logarithms, a line of slope −1 beside them, each S marked in turn."""
     s, e = array(sizes).astype(float), array(error)
-    fig = basic.curves({"error": e, "∝ 1/S": e[0] * s[0] / s}, s, xlabel="steps S", ylabel="error a pixel",
+    fig = basic.curves({"error": e, "∝ 1/S": e[0] * s[0] / s}, s, xlabel="steps S", ylabel="error per pixel",
                        colors={"error": theme.OUTPUT, "∝ 1/S": theme.HIDDEN}, markers=True)  # fmt: skip
     fig.add_scatter(
         mode="markers", showlegend=False, hoverinfo="skip", marker={"size": 16, "color": theme.VERMILLION}

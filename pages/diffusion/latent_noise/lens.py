@@ -34,7 +34,7 @@ class Walks:
         codes: (W, S, S) along the arc.
         lengths: "linear" and "spherical" -> (W,) of the codes.
         angle: between the two codes, radians.
-        off: mean distance a pixel of both ends from the digits.
+        off: mean distance per pixel of both ends from the digits.
     """
 
     pictures: Tensor

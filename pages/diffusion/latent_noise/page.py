@@ -59,9 +59,10 @@ def draw_walk() -> None:
         ui.notice(
             f"In {result.numbers} dimensions nearly all draws of N(0, I) have lengths near {typical:.2f}. "
             f"Halfway the arc's code has {long:.2f}, the line's {short:.2f}. In {now.steps} steps the digits "
-            f"themselves come back {result.off:.3f} a pixel off. The last row mixes pixels, hides them under "
-            f"noise of t = {now.level}, and draws what is hidden anew. [UDL] fig. 14.3 says that diffusion "
-            f"has no latent space: it has one, but no coordinate of it means anything by itself. {SAID}"
+            f"themselves are off by {result.off:.3f} per pixel. The last row mixes pixels, hides them "
+            f"under noise of t = {now.level}, and draws what is hidden anew. [UDL] fig. 14.3 says that "
+            "diffusion has no latent space: it has one, but no coordinate of it means anything by itself. "
+            f"{SAID}"
         )
         ui.check(
             "Halfway, whose digit is paler?",

@@ -102,7 +102,7 @@ ROOM = Room(
             State(model=MNIST, level=100, place=3),
         ),
         "Reconstruction": Scene(
-            "Fifty steps of DDIM each way reconstruct both digits to less than 0.01 a pixel.",
+            "Fifty steps of DDIM each way reconstruct both digits to less than 0.01 per pixel.",
             State(view=TRIP, S=50),
         ),
         "Five steps": Scene(

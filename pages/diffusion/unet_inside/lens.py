@@ -109,7 +109,7 @@ def worse(result: Cut, at: int) -> str:
 def skip_captions(result: Cut) -> list[str]:
     """Both errors at every time."""
     return [
-        f"t = {t}: the guess is {float(a):.3f} a pixel off with all skips, {float(b):.3f} without."
+        f"t = {t}: the guess is off by {float(a):.3f} per pixel with all skips, {float(b):.3f} without."
         for t, a, b in zip(TIMES, result.error, result.error_cut, strict=True)
     ]
 

@@ -118,7 +118,7 @@ def draw_skips() -> None:
         pictures(middle, result.cut, "cut", "without", "The guess without these skips")
         with right:
             ui.figure(
-                figures.by_time(TIMES, lines, "error a pixel", 0.7), key="errors", share=1.0, film=film,
+                figures.by_time(TIMES, lines, "error per pixel", 0.7), key="errors", share=1.0, film=film,
                 alt="Error of the guess against t, with and without the skips",
             )  # fmt: skip
     with stage.foot:

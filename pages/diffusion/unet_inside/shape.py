@@ -121,7 +121,7 @@ def captions(result: Shape) -> list[str]:
     """How far the guess is from the digit at every time."""
     without = "" if not result.off else f" without {'these skips' if len(result.off) > 1 else 'this skip'}"
     return [
-        f"t = {t}: the guess x̂₀ is {float(e):.3f} a pixel off{without}."
+        f"t = {t}: the guess x̂₀ is off by {float(e):.3f} per pixel{without}."
         for t, e in zip(TIMES, result.error, strict=True)
     ]
 

@@ -86,7 +86,7 @@ def doubt(model: Flow, x: Tensor, result: Account) -> str:
     if solved is not None:
         return (
             f"The way back misses by {result.round_trip:.1e}: each way is a solver's, to a tolerance of "
-            f"{solved.tolerance:g} a step, and in double precision none is nearer. "
+            f"{solved.tolerance:g} per step, and in double precision none is nearer. "
         )
     worst = int(result.missed.argmax() if result.round_trip > EQUAL else result.log_prob.argmin())
     return (

@@ -106,7 +106,7 @@ stage.metrics(
     {
         "Pieces": f"{pieces} = {model.event_dim}",
         "log p(x + u)": f"{log_p:.2f} nats",
-        "Bits a pixel": f"{bits:.3f}",
+        "Bits per pixel": f"{bits:.3f}",
         "Round trip": f"{missed:.1e}",
     }
 )
@@ -114,7 +114,7 @@ with stage.below:
     card = ui.card(name)["metrics"]
     ui.notice(
         "A split sends half of the channels straight to the base: later levels are cheaper, and each stands "
-        f"for another size of detail. This digit costs {bits:.3f} bits a pixel with one draw of noise, "
+        f"for another size of detail. This digit costs {bits:.3f} bits per pixel with one draw of noise, "
         f"test digits cost {card['test/bpd']:.3f}. Without a model {model.num_categories} grey levels cost "
         f"{lens.unmodelled(model):.3f}."
     )

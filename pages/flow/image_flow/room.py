@@ -4,7 +4,7 @@ from lab.room import Room
 
 ROOM = Room(
     title="Glow pipeline",
-    idea="Squeeze, step, split: a digit becomes Gaussian numbers, one a pixel.",
+    idea="Squeeze, step, split: a digit becomes Gaussian numbers, one per pixel.",
     place=150,
     minutes=3,
     words="Glow; multi-scale architecture; squeeze; actnorm; invertible 1x1 convolution; RealNVP",

@@ -123,7 +123,7 @@ mean = float(result.log_p["digits"].mean())
 peak = float(result.log_p["z = 0"])
 stage.metrics(
     {
-        "Your picture": f"{mine:.1f} nats, {bits_of(model, mine):.2f} bits a pixel",
+        "Your picture": f"{mine:.1f} nats, {bits_of(model, mine):.2f} bits per pixel",
         "Digits, mean": f"{bits_of(model, mean):.2f}",
         "z = 0": f"{bits_of(model, peak):.2f}",
         "Best constant": f"{bits_of(model, float(result.log_p['constant'].max())):.2f}",
@@ -132,7 +132,7 @@ stage.metrics(
 with stage.below:
     beaten = float((result.log_p["digits"] < peak).float().mean())
     ui.notice(
-        f"The picture that z = 0 decodes to costs {bits_of(model, peak):.2f} bits a pixel, digits "
+        f"The picture that z = 0 decodes to costs {bits_of(model, peak):.2f} bits per pixel, digits "
         f"{bits_of(model, mean):.2f}: it scores above {beaten:.0%} of them. A threshold on log p "
         f"can only catch what is too unlikely; typicality also catches what is too likely. Cold samples "
         f"pass both ({result.flagged('cold', 0.05, 'log p'):.1%} and "

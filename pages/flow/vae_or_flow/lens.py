@@ -184,8 +184,8 @@ def table(result: Measured) -> list[Row]:
     b, n = result.bits, result.networks
     rows = {
         "likelihood": (
-            f"≤ {b[0]:.3f} bits a pixel, 64 draws of z; one draw misses {result.gap:.1f} nats more",
-            f"{b[1]:.3f} bits a pixel of x + u; eight draws of u gain {result.gain:.1f} nats",
+            f"≤ {b[0]:.3f} bits per pixel, 64 draws of z; one draw misses {result.gap:.1f} nats more",
+            f"{b[1]:.3f} bits per pixel of x + u; eight draws of u gain {result.gain:.1f} nats",
             "exact for real numbers; for whole grey levels the flow has a bound too",
         ),
         "decoder": (

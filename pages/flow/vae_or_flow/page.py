@@ -73,7 +73,7 @@ def two_digits() -> None:
             for t, v, f in zip(AT, vae.log_prob.tolist(), flow.log_prob.tolist(), strict=True)
         ])  # fmt: skip
     one, other = scored(FIRST, name, a.x)
-    stage.metrics({"Digit A, VAE": f"≤ {one:.3f} bits a pixel", "flow": f"{other:.3f}",
+    stage.metrics({"Digit A, VAE": f"≤ {one:.3f} bits per pixel", "flow": f"{other:.3f}",
                    "Ends off, VAE": f"{vae.ends:.2f} grey levels", "flow's": f"{flow.ends:.0e}"})  # fmt: skip
     with stage.below:
         ui.notice(
@@ -125,10 +125,11 @@ def table() -> None:
                   r.but] for r in rows]  # fmt: skip
         lines = [["", "VAE", "flow", "but"], ["---"] * 4, *cells]
         ui.markdown("\n".join(f"| {' | '.join(line)} |" for line in lines))
-    stage.metrics({"VAE": f"≤ {result.bits[0]:.3f} bits a pixel", "flow": f"{result.bits[1]:.3f}", **sizes()})
+    vae, flow = (f"{bits:.3f}" for bits in result.bits)
+    stage.metrics({"VAE": f"≤ {vae} bits per pixel", "flow": flow, **sizes()})
     with stage.below:
         ui.notice(
-            f"On 250 held-out digits the VAE costs {result.bits[0]:.3f} bits a pixel at most, the flow "
+            f"On 250 held-out digits the VAE costs {result.bits[0]:.3f} bits per pixel at most, the flow "
             f"{result.bits[1]:.3f}. {lens.weighed(lens.size(ui.load(FIRST)), lens.size(model))} Neither was "
             "tuned: two models are compared here, not two families. The text's judgements alone stand on "
             "another page."
@@ -136,7 +137,7 @@ def table() -> None:
         ui.page_link(next(page for page in ui.pages() if page.topic == "taxonomy"))
         cheaper = "the VAE" if result.bits[0] < result.bits[1] else "the flow"
         ui.check("Which model needs fewer bits for a held-out digit?", ["the VAE", "the flow"], cheaper,
-                 f"{result.bits[0]:.3f} against {result.bits[1]:.3f} bits a pixel.",
+                 f"{result.bits[0]:.3f} against {result.bits[1]:.3f} bits per pixel.",
                  wrong=(
                      "It pays for a code on top of the pixels, and its bound is no likelihood.",
                      "An exact likelihood need not be a high one: here even the VAE's bound takes fewer "

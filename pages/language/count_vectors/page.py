@@ -181,9 +181,9 @@ with stage.below:
             f"text anew differs by {anew:g}; only the SVD is done again."
         )
     ui.notice(
-        f"Of the counts {counted.zeros:.0%} are zero; d numbers a word are not, and words that never met can "
-        "be near each other. What two words share is the company that they keep, so such a table needs text. "
-        "New text needs no old text: counts add."
+        f"Of the counts {counted.zeros:.0%} are zero; d numbers per word are not, and words that never met "
+        "can be near each other. What two words share is the company that they keep, so such a table needs "
+        "text. New text needs no old text: counts add."
     )
     ui.check(
         f"Do {d} of {V} dimensions keep more than half of Σσ²?",

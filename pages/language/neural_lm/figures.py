@@ -22,7 +22,7 @@ def loss(
     """
     levels = {name: ([0, last], [value, value]) for name, value in counts.items()}
     colors = COLORS | {"add-one": theme.HIDDEN, "Kneser-Ney": theme.BLUE}
-    fig = curves({**lines, **levels}, list(steps), xlabel="steps", ylabel="nats a token", colors=colors)
+    fig = curves({**lines, **levels}, list(steps), xlabel="steps", ylabel="nats per token", colors=colors)
     for name in levels:
         fig.update_traces(line_dash="dash", mode="lines", selector={"name": name})
     every = [v for line in lines.values() for v in line] + list(counts.values())

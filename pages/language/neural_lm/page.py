@@ -55,7 +55,7 @@ with stage.rail:
 
 @ui.cached
 def anchors(name, written, unit, n):
-    """The text, its Kneser-Ney counts, and what add-one and Kneser-Ney reach, nats a token."""
+    """The text, its Kneser-Ney counts, and what add-one and Kneser-Ney reach, nats per token."""
     corpus = lens.corpus(name, written, unit)
     counts = lens.counted(corpus, n, "kneser-ney")
     return (
@@ -166,7 +166,7 @@ with stage.below:
     ui.caption("Perplexities: " + ", ".join(f"{math.exp(v):.2f} ({k})" for k, v in scores.items()) + ".")
     least = min(done.test) if done is not None else math.nan
     ui.notice(
-        f"On what was held out {best} is best, with {scores[best]:.2f} nats a token. "
+        f"On what was held out {best} is best, with {scores[best]:.2f} nats per token. "
         + (
             f"The network was best at step {done.steps[done.test.index(least)]}, with {least:.2f}. "
             if done is not None
@@ -176,7 +176,7 @@ with stage.below:
         "can share what it knows of one word with others."
     )
     ui.check(
-        "Which is best on what was held out?", list(scores), best, f"{scores[best]:.4f} nats a token.",
+        "Which is best on what was held out?", list(scores), best, f"{scores[best]:.4f} nats per token.",
         wrong={
             name: f"“{name}” costs {nats - scores[best]:.4f} nats more on what it never saw."
             for name, nats in scores.items()

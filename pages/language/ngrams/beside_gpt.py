@@ -13,7 +13,7 @@ def splits() -> tuple:
 
 
 def view(stage: Any) -> None:
-    """Nats a character of the test split, order by order."""
+    """Nats per character of the test split, order by order."""
     counts, gpt = ui.card(held_out.COUNTS), ui.card(held_out.GPT)
     if not held_out.comparable(counts, gpt):
         ui.stop(f"{held_out.COUNTS} and {held_out.GPT} are of different texts: train both on the same one.")
@@ -26,8 +26,8 @@ def view(stage: Any) -> None:
     def draw(result: list[float]) -> None:
         ui.figure(
             figures.by_order(result, (order, known), (context, level)), key="by-order", share=1.0,
-            alt="Nats a character of held-out Shakespeare by the order of the counts, and of the GPT",
-            data={"n": range(1, len(result) + 1), "nats a character": result},
+            alt="Nats per character of held-out Shakespeare by the order of the counts, and of the GPT",
+            data={"n": range(1, len(result) + 1), "nats per character": result},
         )  # fmt: skip
 
     with stage.picture:

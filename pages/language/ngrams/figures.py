@@ -33,7 +33,7 @@ def stacked(labels: Sequence[str], parts: Mapping[str, Any], *, height: int = 46
 
 
 def by_order(result: Sequence[float], shipped: tuple[int, float], gpt: tuple[int, float]) -> go.Figure:
-    """Nats a character for n = 1, 2, …; a ring at the counts that ship, and the level of the GPT.
+    """Nats per character for n = 1, 2, …; a ring at the counts that ship, and the level of the GPT.
 
     Args:
         shipped: order and nats. gpt: characters that it looks back at most, and nats.
@@ -56,5 +56,5 @@ def by_order(result: Sequence[float], shipped: tuple[int, float], gpt: tuple[int
         line={"width": 4, "color": theme.OUTPUT, "dash": "dash"},
     )  # fmt: skip
     fig.update_xaxes(title="order n", range=[0.7, 8.3], dtick=1)
-    fig.update_yaxes(title="nats a character")
+    fig.update_yaxes(title="nats per character")
     return fig.update_layout(showlegend=True)

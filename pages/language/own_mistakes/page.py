@@ -127,7 +127,7 @@ with stage.below:
         f"text hang together: each text counts as one draw. The writer draws as it is; the judge is {judge}."
     )
     ui.notice(
-        f"The model's own text {likelier} than the true one, by {abs(above):.3f} nats a token. How the gap "
+        f"The model's own text {likelier} than the true one, by {abs(above):.3f} nats per token. How the gap "
         f"grows would tell how mistakes add up: here it grows by {growth:.3f} ± {error:.3f}; {verdict}. A "
         "model that sees few tokens soon forgets them, good or bad."
     )
@@ -135,7 +135,7 @@ with stage.below:
         "Which text surprises this judge more?",
         ["the true one", "the model's own"],
         "the model's own" if above > 0 else "the true one",
-        f"On average by {abs(above):.3f} nats a token.",
+        f"On average by {abs(above):.3f} nats per token.",
         wrong={
             "the true one": "Its own text leads a model to where it was never taught, and there it is "
             "surprised.",

@@ -28,9 +28,9 @@ stage.scenes(
         "Uniform": ui.scene("Three equally likely tokens: perplexity 3.", tokens="a b c", p="1/3 1/3 1/3"),
         "One zero": ui.scene("One token of probability 0, and the perplexity is ∞, however good the rest.",
                              p="0.7 0 0.6"),
-        "As words": ui.scene("Four tokens of 6 bits, perplexity 64: 1.2 bits a character.", tokens=WORDS,
+        "As words": ui.scene("Four tokens of 6 bits, perplexity 64: 1.2 bits per character.", tokens=WORDS,
                              p="1/64 1/64 1/64 1/64"),
-        "As letters": ui.scene("The same text in 20 tokens: perplexity 2.3, and again 1.2 bits a character.",
+        "As letters": ui.scene("The same text in 20 tokens: perplexity 2.3, again 1.2 bits per character.",
                                tokens=LETTERS, p=" ".join(["0.435275"] * 20)),
         "Divergence": ui.scene("How far is Q from P? It depends on the direction, and is 0 only at P.",
                                  show="Divergence"),
@@ -73,9 +73,9 @@ def perplexity_mode() -> None:
     count = len(scored.tokens)
     stage.metrics(
         {
-            f"Ĥ, {unit} a token": lens.spell(mean),
+            f"Ĥ, {unit} per token": lens.spell(mean),
             "Perplexity": lens.spell(scored.perplexity),
-            "Bits a character": lens.spell(scored.bits_per_character),
+            "Bits per character": lens.spell(scored.bits_per_character),
             "Tokens": f"{count}",
         }
     )
@@ -88,7 +88,7 @@ def perplexity_mode() -> None:
     worst, why, options = lens.dearest(scored)
     with stage.below:
         ui.caption(
-            f"Bits a character: {lens.spell(bits.sum().item())} bits over {scored.characters} characters. "
+            f"Bits per character: {lens.spell(bits.sum().item())} bits over {scored.characters} characters. "
             "Perplexity does not depend on the base of the logarithm, but on what a token is. With a token ␣ "
             "the tokens spell the text."
         )
@@ -96,7 +96,7 @@ def perplexity_mode() -> None:
             "Perplexity is how many equally likely tokens the model was choosing among. One token of "
             "probability 0 makes it ∞, however good the rest. Q = P reaches 2 to the power of the entropy, "
             "which is 1 only where nothing is uncertain; a single text may be luckier than that. Between "
-            "tokenizers compare bits a character."
+            "tokenizers compare bits per character."
         )
         ui.check(
             "Which of these tokens cost most?", list(options), worst, why, wrong=options,

@@ -122,7 +122,7 @@ def against(nats: Tensor, human: float) -> str:
     within two standard errors of its mean, as if tokens were independent."""
     mean, error = float(nats.mean()), float(nats.std() / len(nats) ** 0.5)
     verdict = "less" if mean < human - 2 * error else "more" if mean > human + 2 * error else ""
-    numbers = f"{mean:.2f} ± {error:.2f} nats a token against {human:.2f}"
+    numbers = f"{mean:.2f} ± {error:.2f} nats per token against {human:.2f}"
     return (
         f"{verdict} than text by people ({numbers})"
         if verdict

@@ -1,4 +1,4 @@
-"""Vocabulary size: perplexity a token and bits a byte of n-gram models over small and large vocabularies."""
+"""Vocabulary size: perplexity per token and bits per byte of n-gram models, from small to large."""
 
 from lab import ui
 from lab.figures import basic, theme
@@ -13,7 +13,7 @@ stage = ui.stage(ROOM)
 stage.scenes(
     {
         "All models": ui.scene("Left a token, right a byte: they order the models differently."),
-        "Shakespeare": ui.scene("Perplexity a token grows more than sixteenfold; bits a byte hardly move.",
+        "Shakespeare": ui.scene("Perplexity per token grows over sixteenfold; bits per byte hardly move.",
                                 corpus="shakespeare"),
         "Python docs": ui.scene("Byte pairs: five times the perplexity of letters, as many bits.",
                                          corpus="pydocs"),
@@ -136,9 +136,10 @@ with stage.below:
     )
     ui.check(
         "Which of these models knows its text best, byte by byte?", list(rows), by_byte,
-        f"{rows[by_byte]['bits per byte']:.3f} bits a byte; the lowest perplexity a token has {by_token}.",
+        f"{rows[by_byte]['bits per byte']:.3f} bits per byte; "
+        f"the lowest perplexity per token has {by_token}.",
         wrong={
-            name: f"“{name}” needs {row['bits per byte']:.3f} bits a byte: perplexity is by token."
+            name: f"“{name}” needs {row['bits per byte']:.3f} bits per byte: perplexity is by token."
             for name, row in rows.items()
         },
         veils=("picture", "shipped"),

@@ -26,7 +26,8 @@ class Training:
     """The tables while they learn the whole text, one step of Adam an epoch.
 
     Attributes:
-        v, u: (T, V, d) after 0, EVERY, … EPOCHS epochs. nll: (T,) nats a predicted word, by the full softmax.
+        v, u: (T, V, d) after 0, EVERY, … EPOCHS epochs.
+        nll: (T,) nats per predicted word, by the full softmax.
     """
 
     v: Tensor

@@ -43,7 +43,7 @@ def landscape(theta: Any, log_p: Any, bounds: Any, at: int, stands: Any, top: fl
     high, low = float(black.max()), float(np.quantile(black, 0.1))
     span = max(high - min(low, float(s[:, 2].min())), 0.2)
     fig.update_xaxes(title="θ", range=[grid[0], grid[-1]], zeroline=False)
-    fig.update_yaxes(title="nats a point", range=[high - 1.15 * span, high + 0.15 * span], zeroline=False)
+    fig.update_yaxes(title="nats per point", range=[high - 1.15 * span, high + 0.15 * span], zeroline=False)
     return fig
 
 

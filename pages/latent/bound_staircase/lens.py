@@ -26,7 +26,7 @@ RATE = 0.2  # of a step of gradient
 
 
 class Model(NamedTuple):
-    """What is climbed; all in nats a point.
+    """What is climbed; all in nats per point.
 
     Attributes:
         log_p: θ (T,) -> (T,); bound: θ (T,) and q -> (T,).
@@ -107,7 +107,7 @@ class Move(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """KL from q to the posterior, nats a point."""
+        """KL from q to the posterior, nats per point."""
         return self.log_p - self.bound
 
 

@@ -75,7 +75,7 @@ def cube_entropy(sigma: float) -> float:
 
 
 def gaussian_log_prob(variance: float) -> float:
-    """Mean log-density of data of this variance under their own Gaussian, nats a dimension."""
+    """Mean log-density of data of this variance under their own Gaussian, nats per dimension."""
     return -0.5 * (1 + math.log(2 * math.pi * variance))
 
 

@@ -122,7 +122,7 @@ def pictured(
                 "new points": (result.held_out, theme.OUTPUT),
                 "fitted points": (result.train, theme.HIDDEN),
             }
-            fig = figures.climb(at, lines, levels, film.at, label, "log p, nats a point", log=log)
+            fig = figures.climb(at, lines, levels, film.at, label, "log p, nats per point", log=log)
             ui.figure(
                 fig, key="climb", share=1.0, film=film, frames=figures.dots(fig, at, result.held_out),
                 data={label: at, "fitted": result.train, "new": result.held_out},

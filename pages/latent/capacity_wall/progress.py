@@ -19,6 +19,6 @@ def so_far(x: Any, sizes: Sequence[int], result: lens.Fits) -> None:
                   share=1.0)  # fmt: skip
     with right:
         lines = {"new points": (result.held_out, theme.OUTPUT), "fitted points": (result.train, theme.HIDDEN)}
-        fig = figures.climb(result.sizes, lines, {}, -1, "components K", "log p, nats a point")
+        fig = figures.climb(result.sizes, lines, {}, -1, "components K", "log p, nats per point")
         fig.update_xaxes(range=[0, math.log10(sizes[-1])])
         ui.figure(fig, alt="Mean log-likelihood so far, over: components K", key="climb", share=1.0)

@@ -202,8 +202,8 @@ def class_in_code() -> None:
     with stage.below:
         ui.notice(
             f"A line reads the class from {plain:.0%} of the codes of {OTHER}, and from {score:.0%} of "
-            f"those of {name}; {floor:.0%} is what blind guessing gives. Being told saves "
-            f"{gain:.2f} nats a digit: log p(x|c) is above log p(x) by log 10 = {math.log(10):.2f} at most; "
+            f"those of {name}; {floor:.0%} is what blind guessing gives. Being told saves {gain:.2f} "
+            f"nats per digit: log p(x|c) is above log p(x) by log 10 = {math.log(10):.2f} at most; "
             "the rest is a tighter bound or a better fit."
         )
         ui.check(

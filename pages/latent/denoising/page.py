@@ -183,7 +183,7 @@ def prior() -> None:
             captions=[
                 f"s = {s:g}: the referee pays "
                 + ", ".join(f"{float(c[f]):.1f} for {n}" for n, c in cost.items())
-                + f" nats a picture; {real():.1f} for test digits."
+                + f" nats per picture; {real():.1f} for test digits."
                 for f, s in enumerate(lens.SPREADS)
             ],
             equations=[
@@ -203,7 +203,7 @@ def prior() -> None:
         )
         ui.check(
             "Whose pictures cost the referee least here?", list(lens.MODELS), least,
-            f"{float(cost[least][film.at]):.2f} nats a picture.",
+            f"{float(cost[least][film.at]):.2f} nats per picture.",
             wrong={
                 "AE": "Nothing has shaped its codes: draws fall between those of digits.",
                 "DAE": "It learned to undo noise on pictures, and nothing about where codes lie.",

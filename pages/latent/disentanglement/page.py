@@ -183,7 +183,7 @@ def comparison() -> None:
         )  # fmt: skip
         ui.check(
             "Which model has the highest MIG?", words, words[best],
-            f"{results[best].mig:.3f}, at {results[best].distortion:.2f} nats a picture.",
+            f"{results[best].mig:.3f}, at {results[best].distortion:.2f} nats per picture.",
             wrong={
                 word: f"{word} has {one.mig:.3f}: pressing on the code alone gives no factor one of its own."
                 for word, one in zip(words, results, strict=True)

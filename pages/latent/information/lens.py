@@ -81,7 +81,7 @@ def captions(result: Bars) -> list[str]:
         elif share == 0:
             texts.append("Q is P: nothing is paid beyond the entropy.")
         else:
-            texts.append(f"Who believes Q where P is true pays {forward:.3f} nats a symbol too much.")
+            texts.append(f"Who believes Q where P is true pays {forward:.3f} nats per symbol too much.")
     return texts
 
 

@@ -115,8 +115,8 @@ def captions(result: Story) -> list[str]:
     """A sentence for every K."""
     return [
         f"Bound of {k} draw{'s' if k > 1 else ''}: {bound:.3f} ± {error:.3f}, "
-        f"{max(0.0, result.log_p - bound):.3f} below log p(x). Gradient: {signal:.3f} ± {noise:.3f} a step, "
-        f"ratio {ratio:.3f}."
+        f"{max(0.0, result.log_p - bound):.3f} below log p(x). Gradient: {signal:.3f} ± {noise:.3f} "
+        f"per step, ratio {ratio:.3f}."
         for k, bound, error, signal, noise, ratio in zip(
             SIZES,
             result.bounds.tolist(),

@@ -32,7 +32,7 @@ def signed(values: Any) -> np.ndarray:
 
 
 def rates(lines: Sequence[Any], best: int, floor: float, mark: int | None = None) -> go.Figure:
-    """Nats a letter by step, a line a start, the best one thick; what the frequencies alone give, dotted;
+    """Nats per letter by step, a line a start, the best one thick; what the frequencies alone give, dotted;
     shape 0 stands at step `mark`."""
     fig = go.Figure()
     for i, line in enumerate(lines):
@@ -44,4 +44,4 @@ def rates(lines: Sequence[Any], best: int, floor: float, mark: int | None = None
     rule(fig, y=floor, line={"color": theme.VERMILLION, "width": 2, "dash": "dot"})
     fig.update_xaxes(title="steps of EM")
     fig.update_yaxes(nticks=6)
-    return fig.update_layout(title="nats a letter")
+    return fig.update_layout(title="nats per letter")

@@ -1,4 +1,4 @@
-"""Baum–Welch on letters, step by step: what each state shows, and nats a letter; start after start."""
+"""Baum–Welch on letters, step by step: what each state shows, and nats per letter; start after start."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ def frequencies(x: Tensor) -> Tensor:
 
 
 def unigram(x: Tensor) -> float:
-    """Nats a letter of the frequencies alone: a chain of one state."""
+    """Nats per letter of the frequencies alone: a chain of one state."""
     p = frequencies(x)
     return -float(torch.xlogy(p, p).sum())
 
@@ -51,7 +51,7 @@ class Run:
     Attributes:
         emissions: (F, K, 27).
         transitions: (F, K, K).
-        rates: (F,) −log p, nats a letter.
+        rates: (F,) −log p, nats per letter.
     """
 
     emissions: Tensor

@@ -71,7 +71,7 @@ def one_start() -> None:
         with right:
             ui.figure(
                 figures.rates([run.rates], 0, floor, film.at), key="rates", share=1.0, film=film,
-                alt="Nats a letter after each step of EM, and those of the letters' frequencies",
+                alt="Nats per letter after each step of EM, and those of the letters' frequencies",
                 data={"step": range(len(run.rates)), "nats": run.rates},
                 frames={f"layout.shapes.0.x{end}": list(range(len(run.rates))) for end in (0, 1)},
             )  # fmt: skip
@@ -79,7 +79,7 @@ def one_start() -> None:
     with stage.foot:
         film.bar(
             captions=[
-                f"After {f} steps {rate:.4f} nats a letter; the frequencies take {floor:.4f}. State 1 is "
+                f"After {f} steps {rate:.4f} nats per letter; the frequencies take {floor:.4f}. State 1 is "
                 f"ahead at {lens.visible(run.prefers(f, 0)) or 'no letter'}."
                 for f, rate in enumerate(run.rates)
             ],
@@ -130,7 +130,7 @@ def restarts() -> None:
         lines = [run.rates for run in runs]
         best = min(range(len(runs)), key=lambda i: lines[i][-1])
         ui.figure(figures.rates(lines, best, floor), key="starts", share=1.0,
-                  alt="Nats a letter after each step of EM, a line for each start",
+                  alt="Nats per letter after each step of EM, a line for each start",
                   data={f"seed {seed + i}": line for i, line in enumerate(lines)})  # fmt: skip
 
     with stage.picture:
@@ -162,7 +162,7 @@ def restarts() -> None:
         ui.table(
             {
                 "seed": [seed + i for i in range(len(runs))],
-                "nats a letter": [f"{v:.4f}" for v in ends],
+                "nats per letter": [f"{v:.4f}" for v in ends],
                 "state 1": [lens.visible(run.prefers(lens.STEPS, 0)) for run in runs],
             }
         )

@@ -20,7 +20,7 @@ VALUES: dict[Change, list[float]] = {
     "unit": [0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0],
     "rotation": [0.0, 15.0, 30.0, 45.0, 60.0, 75.0, 90.0],
 }
-STEPS, TOLERANCE = 200, 1e-6  # of EM; nats an example
+STEPS, TOLERANCE = 200, 1e-6  # of EM; nats per example
 
 
 # --- Data -----------------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ class Beliefs:
         answer: W E[z|x] + μ, (D,): the point, shrunk.
         spread: (P, D) two standard deviations of the posterior, in the plane of the data.
         model: p(x)'s covariance, (D, D).
-        log_prob: of the table, nats an example.
+        log_prob: of the table, nats per example.
     """
 
     variance: float

@@ -17,7 +17,7 @@ class Choice(NamedTuple):
     """Mixtures of several sizes fitted to the same points.
 
     Attributes:
-        models: K -> the mixture; train, held_out, bic: nats a point by K, BIC / 2N.
+        models: K -> the mixture; train, held_out, bic: nats per point by K, BIC / 2N.
         x, other: the points that were fitted, and those held out.
     """
 

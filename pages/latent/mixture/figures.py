@@ -92,7 +92,7 @@ def staircase(log_p: Any, elbo: Any, at: int) -> go.Figure:
         )  # fmt: skip
     across, up = window(p, bound, at)
     fig.update_xaxes(title="half-steps", range=across, zeroline=False)
-    fig.update_yaxes(title="nats a point", range=up, zeroline=False)
+    fig.update_yaxes(title="nats per point", range=up, zeroline=False)
     return fig
 
 

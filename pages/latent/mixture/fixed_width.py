@@ -21,7 +21,7 @@ class Limit:
     """EM with equal weights and one σ that is held, beside k-means from the same start.
 
     Attributes:
-        r: (S, N, K), means (S, K, 2), of every σ; entropy (S,) of r, nats a point.
+        r: (S, N, K), means (S, K, 2), of every σ; entropy (S,) of r, nats per point.
         centres: (K, 2) of k-means; distance (S,): the farthest of a mean from its centre.
     """
 

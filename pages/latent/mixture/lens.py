@@ -1,7 +1,7 @@
 """A Gaussian mixture and its EM, looked at half a step at a time.
 
 An E-step sets the responsibilities r to the posterior: the bound touches log p. An M-step moves the
-parameters: both rise. All sums are over examples, all numbers shown are means: nats a point.
+parameters: both rise. All sums are over examples, all numbers shown are means: nats per point.
 
 References: Dempster, Laird, Rubin 1977; Neal, Hinton 1998; [GM] §3.2.2 (it says that EM increases the
 likelihood: it never lowers it, and at a fixed point it stays).
@@ -31,7 +31,7 @@ class Half(NamedTuple):
         kind: "start", "E", "M", or "end": the M-step that would leave a Gaussian without width.
         weights: (K,); means (K, 2); matrices (K, 2, 2).
         r: (N, K) the responsibilities, or None before the first E-step.
-        log_p, elbo: nats a point; NaN where there is none.
+        log_p, elbo: nats per point; NaN where there is none.
         low: Gaussians whose least variance is at the floor.
     """
 
@@ -82,7 +82,7 @@ def begun(x: Tensor, k: int, covariance: Covariance, floor: float, start: str, s
 def em(
     x: Tensor, k: int, covariance: Covariance, floor: float, start: str, seed: int, most: int = 40
 ) -> list[Half]:
-    """EM in half-steps until a step gains less than 1e-5 nats a point, or `most` steps."""
+    """EM in half-steps until a step gains less than 1e-5 nats per point, or `most` steps."""
     model = begun(x, k, covariance, floor, start, seed)
     g, least = model.gaussians, 1e-13 * float(x.var(0, unbiased=False).mean())
 
@@ -114,7 +114,7 @@ def em(
 
 def captions(halves: list[Half]) -> list[str]:
     """A sentence for every half-step."""
-    texts = [f"The start: log p is {halves[0].log_p:.4f} nats a point; no point is anybody's yet."]
+    texts = [f"The start: log p is {halves[0].log_p:.4f} nats per point; no point is anybody's yet."]
     for i, (before, now) in enumerate(pairwise(halves), start=1):
         step, gain = (i + 1) // 2, now.log_p - before.log_p
         floor = "".join(f" Gaussian {k + 1} is at the floor of its variance." for k in now.low)
@@ -190,7 +190,7 @@ def restarts(x: Tensor, k: int, covariance: Covariance, floor: float, count: int
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", CollapseWarning)
             ends.append(model.fit(x, 30)[-1] / len(x))
-    return {"seed": list(range(count)), "log p, nats a point": [round(v, 4) for v in ends]}
+    return {"seed": list(range(count)), "log p, nats per point": [round(v, 4) for v in ends]}
 
 
 def parameters(half: Half) -> dict[str, list[str]]:

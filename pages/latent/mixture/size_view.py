@@ -36,7 +36,7 @@ def view(stage: Stage, x: Tensor, other: Tensor, own: str, code: str) -> None:
             common.draw(x, own, colours[film.at], circles[film.at], means[film.at], film, frames)
         with right:
             ui.figure(
-                figures.over_knob(costs, sizes, film.value, "K", "−log p, nats a point"), key="costs",
+                figures.over_knob(costs, sizes, film.value, "K", "−log p, nats per point"), key="costs",
                 share=1.0, film=film, frames=figures.knob_moves(sizes), data={"K": sizes, **costs},
                 alt="Cost of training points, of points held out, and BIC, over the number of Gaussians",
             )  # fmt: skip
@@ -63,7 +63,7 @@ def view(stage: Stage, x: Tensor, other: Tensor, own: str, code: str) -> None:
         options = [f"K = {k}" for k in result.models]
         ui.check(
             "Which K does BIC choose?", options, f"K = {by_bic}",
-            f"BIC / 2N is least there, {min(result.bic):.3f} nats a point.",
+            f"BIC / 2N is least there, {min(result.bic):.3f} nats per point.",
             wrong={
                 f"K = {k}": f"K = {k} has {b:.3f}: "
                 + ("it fits worse by more than it saves." if k < by_bic else "it fits better by too little.")

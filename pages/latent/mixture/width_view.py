@@ -45,7 +45,7 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
         film.bar(
             captions=[
                 f"After EM with σ = {s:g}: the means are at most {d:.3f} from k-means' centres; "
-                f"the entropy of r is {h:.3f} nats a point."
+                f"the entropy of r is {h:.3f} nats per point."
                 for s, d, h in zip(
                     fixed_width.SIGMAS, result.distance.tolist(), result.entropy.tolist(), strict=True
                 )
@@ -67,7 +67,7 @@ def view(stage: Stage, x: Tensor, own: str, code: str) -> None:
             f"To whom do the points belong at σ = {film.value:g}?",
             options,
             options[0 if h < 0.02 else 2 if k > 1 and h > 0.98 * math.log(k) else 1],
-            f"The entropy of r is {h:.3f} nats a point, between 0 and log K = {math.log(k):.3f}.",
+            f"The entropy of r is {h:.3f} nats per point, between 0 and log K = {math.log(k):.3f}.",
             wrong=(
                 "Bells so wide overlap: no point is near to one mean alone.",
                 "That is so where width and distance are about equal: here one of them is far larger.",

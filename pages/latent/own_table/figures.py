@@ -27,7 +27,7 @@ def ground(points: Any, x: Any, y: Any, p: Any, names: Sequence[str], top: float
 
 
 def sizes(rows: Sequence[Mapping[str, float]], count: int, at: int, unit: str, name: str) -> go.Figure:
-    """Nats an example at each size, and BIC in the same unit; a line where the film stands."""
+    """Nats per example at each size, and BIC in the same unit; a line where the film stands."""
     lines = {
         "fitted": [row["nll"] for row in rows],
         "held out": [row["held"] for row in rows],

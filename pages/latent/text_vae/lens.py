@@ -126,7 +126,7 @@ def interpolate(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -
 
 @dataclass(frozen=True)
 class Used:
-    """What a model's code costs, saves and tells: `swap` in nats a line, `information` I_q."""
+    """What a model's code costs, saves and tells: `swap` in nats per line, `information` I_q."""
 
     swap: Swap
     information: float

@@ -158,8 +158,8 @@ def training() -> None:
     training_course.view(stage, dict(zip(short, names, strict=True)), "textvae-pydocs", log=True)
     stage.equation(
         r"\mathrm{ELBO}=E\log p(x|z)-\mathrm{KL}(q(z|x)\,\|\,p(z))",
-        "Nats a line, the whole KL. Training asked less of two: a price that rises (annealed), a quarter of "
-        "a nat a dimension for nothing (freebits).",
+        "Nats per line, the whole KL. Training asked less of two: a price that rises (annealed), a quarter "
+        "of a nat per dimension for nothing (freebits).",
     )
     with stage.below:
         ui.source(free_bits, kl_weight, TextVAE.pixel_log_likelihood, references=ROOM.references)
@@ -194,7 +194,7 @@ def swapping() -> None:
     stage.equation(
         rf"E\log\frac{{p(x|z)}}{{p(x|z')}}={now.other:.2f}-{now.own:.2f}={now.saved:.3f},\qquad "
         rf"\mathrm{{KL}}={now.paid:.3f},\qquad I_q={result[at].information:.3f}",
-        f"{lens.SHOWN} test lines, nats a line; z′ is another line's. Yours: {sum(results.other):.2f} − "
+        f"{lens.SHOWN} test lines, nats per line; z′ is another line's. Yours: {sum(results.other):.2f} − "
         f"{sum(results.own):.2f} = {results.saved:.3f}, KL {results.kl:.3f}.",
     )
     first, rest = lens.gains(results)
@@ -208,7 +208,7 @@ def swapping() -> None:
             alt="Bound, KL, information, active dimensions and what the own code saves, of every model",
         )  # fmt: skip
         ui.notice(
-            f"{short[at]} pays {now.paid:.3f} nats a line for its code, and another line's code costs it "
+            f"{short[at]} pays {now.paid:.3f} nats per line for its code, and another line's code costs it "
             f"{now.saved:.3f}. Of your line, “{text}”, its code saves {first:.2f} nats in the first five "
             f"letters and {rest:.2f} in the others: once a word has begun, the decoder knows how it goes on."
         )
