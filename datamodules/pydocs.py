@@ -9,6 +9,7 @@ and every character is made printable ASCII. The card records the version and th
 import ast
 import hashlib
 import importlib
+import re
 import sysconfig
 from collections.abc import Iterator
 from functools import cache
@@ -43,10 +44,17 @@ def _docstrings(module: str) -> str:
     path = Path(sysconfig.get_path("stdlib")) / f"{module}.py"
     if not path.exists():
         return ""
-    kinds = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-    nodes = [node for node in ast.walk(ast.parse(path.read_bytes())) if isinstance(node, kinds)]
-    nodes.sort(key=lambda node: getattr(node, "lineno", 0))
+    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    nodes = [node for node in _statements(ast.parse(path.read_bytes())) if isinstance(node, documented)]
     return "\n\n".join(filter(None, map(ast.get_docstring, nodes)))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and the statements in it, in the order of the file, without their expressions."""
+    yield node
+    for block in ("body", "handlers", "orelse", "finalbody", "cases"):
+        for child in getattr(node, block, ()):
+            yield from _statements(child)
 
 
 def _documents() -> Iterator[tuple[str, str]]:
@@ -70,7 +78,7 @@ def text() -> str:
     for _, document in documents:
         # topics quote each other at length: what stands in training must not come again in the test
         for paragraph in document.translate(ASCII).split("\n\n"):
-            plain = "".join(c for c in paragraph.strip("\n").rstrip() if c == "\n" or " " <= c <= "~")
+            plain = re.sub(r"[^\n -~]", "", paragraph.strip("\n").rstrip())
             if plain.strip() and plain.strip() not in result:
                 result.add(plain.strip())
                 paragraphs.append(plain)
