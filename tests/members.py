@@ -257,7 +257,7 @@ MEMBERS: dict[str, list[Member]] = {
     "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
     "modules.diffusion.ddpm.DDPM": [
         Member(
-            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4} | more,
+            {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "noise_steps": 40} | more,
             CLOUDS,
             lambda model: model.sample(3, steps=3, generator=torch.Generator().manual_seed(0)),
             (Sampler, Latent),
@@ -280,7 +280,7 @@ MEMBERS: dict[str, list[Member]] = {
     "modules.diffusion.latent.LatentDDPM": [
         Member(
             {"event_shape": (6,), "latent_dim": 2, "hidden": [4], "width": 8, "blocks": 1, "embedding": 4}
-            | {"autoencoder_epochs": epochs},
+            | {"noise_steps": 40, "autoencoder_epochs": epochs},
             CLOUDS,
             lambda model: model.sample(3, steps=3, generator=torch.Generator().manual_seed(0)),
             (Sampler, Latent),
@@ -304,6 +304,7 @@ MEMBERS: dict[str, list[Member]] = {
                 "widths": (4, 4),
                 "heads": 2,
                 "embedding": 4,
+                "noise_steps": 40,
                 "levels": 17,
                 "conditional": True,
                 "num_classes": 3,

@@ -82,7 +82,8 @@ def test_sampling_is_reproducible(name: str, number: int) -> None:
         return model.sample(7, generator=torch.Generator().manual_seed(seed))
 
     contracts.reproducible(draw)
-    assert len(draw(0)) == 7 and draw(0).isfinite().all()
+    samples = draw(0)
+    assert len(samples) == 7 and samples.isfinite().all()
 
     def trace(seed: int) -> Any:
         if "generator" in inspect.signature(model.sample_trace).parameters:
