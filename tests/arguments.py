@@ -14,7 +14,7 @@ class Other(NamedTuple):
 
     Attributes:
         needs: what must stand beside it for it to matter; the same on both sides.
-        kind: "model" (parameters, losses or answers differ after six steps), "measure" (a metric differs),
+        kind: "model" (parameters, losses or answers differ after three epochs), "measure" (a metric differs),
             "cost" (all is equal to 10⁻⁶, and `saves` says what is saved), "refused", in a sentence,
         or a "size" of the data.
     """

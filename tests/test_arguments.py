@@ -8,7 +8,7 @@ import contracts
 import pytest
 import torch
 from arguments import ARGUMENTS, SIZES, Other
-from members import MEMBERS, class_of, make
+from members import MEMBERS, Member, class_of, make
 from torch import Tensor
 from torch.optim.lr_scheduler import StepLR
 from torchmetrics import Metric
@@ -42,16 +42,16 @@ def build(name: str, settings: dict[str, Any]) -> Any:
 
 
 def life(
-    name: str, member: int, settings: str, start: dict[str, Tensor] | None, judged: bool = True
+    model: Any, row: Member, start: dict[str, Tensor] | None = None, judged: bool = True
 ) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """What a model has become and answers after six steps, and what was measured of it on the way: where it
-    is not to be judged, of its training alone."""
-    row, model = MEMBERS[name][member], build(name, eval(settings))
+    """What a model has become and answers after three epochs, and what was measured of it on the way: where
+    it is not to be judged, of its training alone, which is one step an epoch."""
     if start is not None:
         with torch.no_grad():
             for key, parameter in model.named_parameters():
                 parameter.copy_(start[key])
-    contracts.fitted(model, row.batch, epochs=3, **({} if judged else {"limit_val_batches": 0}))
+    limits = {} if judged else {"limit_train_batches": 1, "limit_val_batches": 0}
+    contracts.fitted(model, row.batch, epochs=3, **limits)
     measured = {k: v for k, v in model.trainer.callback_metrics.items() if k != "train/loss"}
     if judged:
         trainer = contracts.trainer()
@@ -71,7 +71,17 @@ def life(
     return state, measured
 
 
-first_life = functools.lru_cache(maxsize=64)(life)
+@functools.lru_cache(maxsize=64)
+def first_model(name: str, settings: str) -> Any:
+    """A model that nothing changes."""
+    return build(name, eval(settings))
+
+
+@functools.lru_cache(maxsize=64)
+def first_life(
+    name: str, member: int, settings: str, judged: bool
+) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    return life(build(name, eval(settings)), MEMBERS[name][member], judged=judged)
 
 
 def differ(a: dict[str, Tensor], b: dict[str, Tensor], tolerance: float = 0.0) -> set[str]:
@@ -99,7 +109,7 @@ def test_an_argument_does_what_its_row_says(name: str, argument: str) -> None:
         with pytest.raises(ValueError, match=r"[.]$"):
             build(name, other)
         return
-    plain, changed = build(name, settings), build(name, other)
+    plain, changed = first_model(name, repr(settings)), build(name, other)
     ours, theirs = dict(plain.named_parameters()), dict(changed.named_parameters())
     shapes = {k: p.shape for k, p in ours.items()} != {k: p.shape for k, p in theirs.items()}
     if (argument in SIZES or row.kind == "size") and (
@@ -108,7 +118,7 @@ def test_an_argument_does_what_its_row_says(name: str, argument: str) -> None:
         return  # a batch of another size is needed to go on, and would be the difference
     if shapes and row.kind == "model":  # what is new must also be used: a gradient reaches it
         before = {k: p.detach().clone() for k, p in theirs.items() if p.requires_grad}
-        contracts.fitted(changed, MEMBERS[name][row.member].batch, epochs=3)
+        contracts.fitted(changed, MEMBERS[name][row.member].batch, epochs=3, limit_train_batches=1)
         idle = {k for k in before if torch.equal(theirs[k], before[k])}
         new = {k for k in idle if k not in ours or ours[k].shape != theirs[k].shape}
         assert not new or new != {k for k in theirs if k not in ours or ours[k].shape != theirs[k].shape}, (
@@ -117,15 +127,14 @@ def test_an_argument_does_what_its_row_says(name: str, argument: str) -> None:
         return
     if row.kind == "model" and not shapes and any(not torch.equal(p, theirs[k]) for k, p in ours.items()):
         return  # it begins elsewhere
-    start = None if shapes else {k: p.detach().clone() for k, p in ours.items()}
     judged = row.kind in ("measure", "cost")
-    if argument in SIZES or row.kind == "size":
-        try:
-            life(name, row.member, repr(other), start, judged)
-        except (ValueError, RuntimeError, IndexError):
+    try:
+        b, changed_measured = life(changed, MEMBERS[name][row.member], None if shapes else ours, judged)
+    except (ValueError, RuntimeError, IndexError):
+        if argument in SIZES or row.kind == "size":
             return  # a batch of another size
-    a, measured = first_life(name, row.member, repr(settings), None, judged)
-    b, changed_measured = life(name, row.member, repr(other), start, judged)
+        raise
+    a, measured = first_life(name, row.member, repr(settings), judged)
     state, metrics = differ(a, b), differ(measured, changed_measured)
     if row.kind == "cost":
         assert not differ(a, b, 1e-6) and not differ(measured, changed_measured, 1e-6)
@@ -149,12 +158,12 @@ def test_optimizer_and_schedule_are_those_that_were_given(name: str) -> None:
             with pytest.raises(ValueError, match=r"[.]$"):
                 make(name, **how)
         return
-    plain, other = dict(trained().named_parameters()), trained(optimizer=descent)
-    assert any(not torch.equal(p, plain[k]) for k, p in other.named_parameters())
-    assert any(isinstance(o, torch.optim.SGD) for o in other.trainer.optimizers)
+    plain = dict(trained().named_parameters())
     for interval, steps in (("epoch", 2), ("step", 4)):
         model = trained(optimizer=descent, lr_scheduler=tenth, lr_interval=interval)
+        assert any(not torch.equal(p, plain[k]) for k, p in model.named_parameters())
         given = [o for o in model.trainer.optimizers if isinstance(o, torch.optim.SGD)]
+        assert given
         for rate in [group["lr"] for o in given for group in o.param_groups]:
             assert rate == pytest.approx(0.01 * 0.1**steps), f"{interval}: {rate}"
 
