@@ -1,5 +1,6 @@
 """Distillation: calls that are counted, the bridge, and students who keep or lose an end of their teacher."""
 
+import functools
 import math
 from itertools import pairwise
 
@@ -198,7 +199,9 @@ def test_a_student_reaches_its_teacher_by_the_bridge_and_gives_up_a_moon_without
 
 
 @pytest.mark.heavy
-def test_the_page_shows_the_course() -> None:
+def test_the_page_shows_the_course(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of 200 steps: what the page makes of it does not depend on how many they are."""
+    monkeypatch.setattr(lens, "distil", functools.partial(lens.distil, steps=200))
     page = finish(open_page("flow/distillation"))
     *_, (_, result) = lens.distil(weights.load("maf-sine"), "bridge", True, 0)
     text, (_, frames) = film(page), figure(page, "cloud")
