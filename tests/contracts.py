@@ -9,6 +9,7 @@ Use: `model = contracts.exact(MADE(event_shape=(4,)))`, then the contracts of it
 """
 
 import copy
+import functools
 import pickle
 import warnings
 from collections.abc import Callable, Iterable
@@ -17,9 +18,13 @@ from typing import Any
 
 import lightning as L
 import torch
+from lightning.fabric.utilities import registry
 from torch import Tensor, nn
 
 TOLERANCE = 1e-10  # of exact checks in float64
+
+# Every Trainer reads the metadata of all installed packages for callbacks: most of its making.
+registry.entry_points = functools.cache(registry.entry_points)
 
 
 # --- Preparing a model -------------------------------------------------------------------------
@@ -511,11 +516,15 @@ def trainer(epochs: int = 1, **options: Any) -> L.Trainer:
 
 
 def fitted(model: Any, batch: Any, epochs: int = 1, ckpt_path: Path | None = None, **options: Any) -> Any:
-    """The model after some epochs of two equal batches, validated after each."""
+    """The model after some epochs of two equal batches, validated on one after each."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of few workers and of short epochs
         trainer(epochs, **options).fit(
-            model, loader(batch), loader(batch), ckpt_path=ckpt_path, weights_only=True if ckpt_path else None
+            model,
+            loader(batch),
+            loader(batch, 1),
+            ckpt_path=ckpt_path,
+            weights_only=True if ckpt_path else None,
         )
     return model
 
@@ -526,15 +535,14 @@ def resumes(make: Callable[[], Any], batch: Any, folder: Path, epochs: int = 4) 
     from lab.checkpoints import Checkpoint, SealedIO
     from lab.training.callbacks import EpochSeed
 
-    half = Checkpoint(dirpath=folder, filename="half", every_n_epochs=epochs // 2, save_top_k=-1,
+    half = Checkpoint(dirpath=folder, filename="{epoch}", every_n_epochs=epochs // 2, save_top_k=-1,
         save_on_train_epoch_end=True,
     )  # fmt: skip
     keep: dict[str, Any] = {
         "callbacks": [EpochSeed(0), half], "enable_checkpointing": True, "plugins": [SealedIO()],
     }  # fmt: skip
     whole = fitted(make(), batch, epochs, **keep)
-    (path,) = (p for p in folder.glob("half*.ckpt") if torch.load(p)["epoch"] == epochs // 2 - 1)
-    rest = fitted(make(), batch, epochs, path, plugins=[SealedIO()])
+    rest = fitted(make(), batch, epochs, folder / f"epoch={epochs // 2 - 1}.ckpt", plugins=[SealedIO()])
     for kept in ("parameters", "buffers"):
         ours, theirs = (dict(getattr(m, f"named_{kept}")()) for m in (whole, rest))
         for name in ours:
