@@ -19,8 +19,11 @@ from pages.adversarial.gan_bench import lens as gan_bench
 
 @cache
 def played(failure: str, cure: str = "", name: str = "ring8") -> list[lens.Look]:
-    """One lane of the page, of its default seed. What the tests below say of the ends of games was measured
+    """One lane of the page, of its default seed: as it ships where the game is recorded, since a test below
+    compares the recording with the game, else played. What the tests say of the ends of games was measured
     to hold for seeds 0 to 4."""
+    if (looks := lens.known(name, failure, cure or "packs of 4", 0)) is not None:
+        return [pair[bool(cure)] for pair in looks]
     return list(lens.lane(name, FAILURES[failure] | lens.HELP.get(cure, {}), 0))
 
 
