@@ -10,10 +10,11 @@ import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, reduce
 from itertools import zip_longest
+from operator import or_
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import filelock
 import lightning as L
@@ -59,6 +60,18 @@ numbers of the card again, and write them there.
 """
 
 
+def put_int_first(function: Callable[..., Any]) -> None:
+    """Let options that may be an int or a float read 1 as an int, so that one batch is not all of them.
+
+    jsonargparse tries types in their order, and `typing` gives `Optional[Union[int, float]]` the order that
+    came first in the process, be it that of another library.
+    """
+    for name, annotation in function.__annotations__.items():
+        kinds = get_args(annotation)
+        if int in kinds and float in kinds:
+            function.__annotations__[name] = reduce(or_, sorted(kinds, key=lambda kind: kind is not int))
+
+
 class LabCLI(LightningCLI):
     """LightningCLI over one experiment's YAML, its defaults, and any options of the user.
 
@@ -97,6 +110,7 @@ class LabCLI(LightningCLI):
         """The parser of the one command that is run, made once a process: it takes as long as the parsing."""
         method = getattr(L.Trainer, self.command)  # its arguments are options
         if method not in PARSERS:
+            put_int_first(L.Trainer.__init__)
             self.subcommands = lambda: {self.command: LightningCLI.subcommands()[self.command]}  # type: ignore[method-assign]
             super().setup_parser(*args, **kwargs)
             self._subcommand_parsers[self.command].epilog = OWN_OPTIONS

@@ -4,11 +4,12 @@ import inspect
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional, Union
 
 import lightning as L
 import pytest
 import torch
+from jsonargparse import ArgumentParser
 
 from lab.__main__ import main
 from lab.training import cli
@@ -162,3 +163,16 @@ def test_seeds_without_a_best_value_end_in_a_card(own_runs: Path) -> None:
 def test_a_name_longer_than_a_path_is_no_experiment(command: str, capsys) -> None:
     assert main([command, "a" * 300]) == 2
     assert "no experiment" in complaint(capsys)
+
+
+def test_one_batch_is_not_all_of_them_whatever_was_imported_before() -> None:
+    """Lightning says `Optional[Union[int, float]]`, which `typing` gives the order that came first."""
+
+    def options(batches: Optional[Union[float, int]] = None, name: str | None = None) -> None:  # noqa: UP007, UP045
+        pass
+
+    cli.put_int_first(options)
+    parser = ArgumentParser()
+    parser.add_function_arguments(options)
+    assert [type(parser.parse_args([f"--batches={text}"]).batches) for text in ("1", "1.0")] == [int, float]
+    assert options.__annotations__["name"] == (str | None)
