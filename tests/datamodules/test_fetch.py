@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from datamodules import fetch
 
@@ -173,6 +174,10 @@ def test_another_part_than_was_asked_for_is_not_joined_on(
     fetch.fetch("toy")
     assert [asked for _, asked in server.asked] == ["bytes=150000-", None]  # at once from the start
     assert (data / "toy/raw/toy.bin").read_bytes() == CONTENT
+    part.write_bytes(CONTENT[:150_000])
+    with pytest.raises(requests.exceptions.ChunkedEncodingError, match="another part"):
+        fetch.Resumable(source.files[0])._transfer(source.files[0].urls[0])
+    assert not part.exists()  # rather than joined, and found wrong by its checksum
 
 
 def test_whole_part_is_recognised(server: Server, source: fetch.Source, data: Path) -> None:
