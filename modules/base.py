@@ -452,3 +452,28 @@ class NextToken(Protocol):
     """
 
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor: ...
+
+
+class IncrementalDecoder(Protocol):
+    """Texts decoded token by token, B at once: a state stands for all that was read so far.
+
+    `start(source)` -> log p of the first new token, (B, V) in nats, normalised, and the state. Of a language
+    model the source is the prefix (B, T) of `NextToken`, T ≥ 0; of a translator, the source sentences. Rows
+    of unequal length come with their `padding`, True where there is nothing.
+    `step(state, token)` -> log p of what comes after these tokens (B,), and the next state; the state that
+    was given stays as it is, and may be gone on from again.
+    `state[rows]`, rows (R,) int64, is the state of those rows: a search keeps, repeats and drops hypotheses.
+
+    It is an object of its own, for `step` of a `Module` is that of its training.
+    """
+
+    def start(self, source: Any, padding: Tensor | None = None) -> tuple[Tensor, Any]: ...
+
+    def step(self, state: Any, token: Tensor) -> tuple[Tensor, Any]: ...
+
+
+@runtime_checkable
+class Incremental(Protocol):
+    """Models that can be decoded step by step: `incremental_decoder()` says how."""
+
+    def incremental_decoder(self) -> IncrementalDecoder: ...
