@@ -114,6 +114,39 @@ def next_tokens_make_the_density(
     assert difference <= tolerance, f"log_prob differs from the sum of its next tokens by {difference:.2e}."
 
 
+@torch.no_grad()
+def incremental_decoding_is_a_full_pass(
+    model: Any,
+    prefix: Tensor,
+    padding: Tensor | None = None,
+    steps: int = 4,
+    tolerance: float = TOLERANCE,
+) -> None:
+    """A model's `incremental_decoder` says what `next_log_probs` says of the texts so far.
+
+    prefix (B, T) grows by random tokens; rows are repeated and dropped on the way, and every state is gone on
+    from twice.
+    """
+    decoder, generator = model.incremental_decoder(), torch.Generator().manual_seed(0)
+    log_p, state = decoder.start(prefix) if padding is None else decoder.start(prefix, padding)
+    for t in range(steps + 1):
+        whole = model.next_log_probs(prefix) if padding is None else model.next_log_probs(prefix, padding)
+        # log 0 is −∞ on both sides
+        difference = (log_p.exp() - whole.exp()).abs().max().item()
+        assert difference <= tolerance, f"after {t} steps p differs by {difference:.2e}."
+        if t == steps:
+            return
+        rows = torch.randint(len(prefix), (len(prefix) + 1,), generator=generator)
+        prefix, state, log_p = prefix[rows], state[rows], log_p[rows]
+        padding = None if padding is None else torch.nn.functional.pad(padding[rows], (0, 1))
+        token = torch.multinomial(log_p.exp(), 1, generator=generator)[:, 0]
+        before, (log_p, later) = state, decoder.step(state, token)
+        decoder.step(before, (token + 1) % log_p.shape[1])  # leaves what came of it alone
+        again, _ = decoder.step(before, token)
+        assert (again.exp() - log_p.exp()).abs().max().item() <= tolerance, f"step {t} changed its state."
+        prefix, state = torch.cat([prefix, token[:, None]], dim=1), later
+
+
 def floor_is_kept(nll: float, distinct: int) -> None:
     """A valid density has a mean NLL of at least ln N on N distinct points (Gibbs' inequality).
 

@@ -31,6 +31,7 @@ from modules.convolution.mlp import MLP
 from modules.graph.gcn import GCN
 from modules.language.bengio import Bengio
 from modules.language.count_vectors import CountSVD
+from modules.language.decoding import TextDecoder
 from modules.language.ngram import NGram
 from modules.language.word2vec import CBOW, SkipGram
 from modules.latent.em import EMModel
@@ -912,6 +913,13 @@ def past_and_future(x: Tensor) -> Tensor:  # (T, D): each output sees one step a
     return torch.cat([x[1:], x[-1:]]).cumsum(0)
 
 
+class Forgetful(Bengio):
+    """Reads two tokens, and keeps one when it goes step by step."""
+
+    def incremental_decoder(self) -> TextDecoder:
+        return TextDecoder(self, window=1)
+
+
 X = torch.randn(4, 3, generator=seeded(), dtype=torch.float64)
 EDGES = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
 MASK = torch.ones(4, 4, dtype=torch.bool).tril(-1)
@@ -949,6 +957,9 @@ BROKEN: dict[str, Callable[[], Any]] = {
         lambda t: torch.full((len(t), 2), -1.0).double(),
         lambda t: torch.zeros(len(t)) - t.shape[1],
         EDGES % 2,
+    ),
+    "a state that forgets": lambda: contracts.incremental_decoding_is_a_full_pass(
+        Forgetful(3, context=2, dim=4, hidden=8), EDGES % 2
     ),
     "future": lambda: contracts.causal(past_and_future, X),
     "present": lambda: contracts.causal(lambda x: x.cumsum(0), X, strict=True),

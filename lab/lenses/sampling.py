@@ -232,8 +232,7 @@ def cost(
     """Generate `length` tokens after prompt (T,), counting."""
     result, logits = Cost(), []
     generator = torch.Generator().manual_seed(seed)
-    read = model.reader(cache, keep)
-    steps = decoding.stream(model, prompt[None], length, generator=generator, read=read)
+    steps = decoding.stream(model.reader(cache, keep), prompt[None], length, generator=generator)
     for _ in range(length):
         with _Counter() as counter:
             z, token = next(steps)

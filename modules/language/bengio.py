@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from modules.base import Module, Split
 from modules.former import former
+from modules.language.decoding import TextDecoder
 from modules.language.sampling import TextSampler
 
 
@@ -123,6 +124,10 @@ class Bengio(TextSampler, Module):
             prefix = prefix.masked_fill(padding, self.bos)
         bos = prefix.new_full((len(prefix), self.context), self.bos)
         return self(torch.cat([bos, prefix], dim=1)[:, -self.context :]).log_softmax(-1)
+
+    def incremental_decoder(self) -> TextDecoder:
+        """Decoder that reads the last T tokens."""
+        return TextDecoder(self, self.context)
 
     sample = former("n", "length", "temperature", "top_k", "top_p", "min_p", "generator", "seed")(
         TextSampler.sample

@@ -7,7 +7,8 @@
 Temperature works token by token: P(x_t | x_<t)^{1/τ} is normalised at every step, which is not the
 distribution of whole texts P(x)^{1/τ}; even its mode can be another one.
 
-Every strategy works on every `NextToken` model, on a batch of prefixes at once.
+Every strategy reads a text once, token by token: through a model's `incremental_decoder`, or, of a model
+that has `next_log_probs` alone, by reading the text so far anew (`TextDecoder`).
 
 Shapes: `B` prefixes, `T` tokens of each, `V` vocabulary.
 
@@ -15,67 +16,107 @@ References: Holtzman et al. 2019, arXiv:1904.09751; [UDL] §12.7.3 and notes.
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from modules.base import NextToken
+from modules.base import Incremental, IncrementalDecoder, NextToken
 from modules.language.information import entropy
 from modules.language.truncation import PLAIN, SamplingParams, draw, truncate
 from modules.trace import Step, Trace
 
-# Reads texts that grow by a token between calls, (B, T) -> logits of the next token (B, V): it may keep what
-# it has computed of the earlier tokens.
-Reader = Callable[[Tensor], Tensor]
+# What can be decoded: a model, or a decoder of its own choice.
+Decodable = NextToken | Incremental | IncrementalDecoder
+
+
+@dataclass(frozen=True)
+class Texts:
+    """State of a `TextDecoder`: the texts themselves.
+
+    Attributes:
+        tokens: (B, T). padding: (B, T), True where a text has not begun; None where all have.
+    """
+
+    tokens: Tensor
+    padding: Tensor | None = None
+
+    def __getitem__(self, rows: Tensor) -> "Texts":
+        return Texts(self.tokens[rows], None if self.padding is None else self.padding[rows])
+
+
+class TextDecoder:
+    """`IncrementalDecoder` of any `NextToken` model, which reads its text anew at every step.
+
+    Args:
+        model: is asked for `next_log_probs`.
+        window: tokens that the next one depends on; None is all of them.
+    """
+
+    def __init__(self, model: NextToken, window: int | None = None) -> None:
+        self.model, self.window = model, window
+
+    def start(self, source: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Texts]:
+        """Read prefixes (B, T), T ≥ 0: log p (B, V), state."""
+        old = 0 if self.window is None else max(0, source.shape[1] - self.window)
+        state = Texts(source[:, old:], None if padding is None else padding[:, old:])
+        if padding is None:  # a toy need not know of it
+            return self.model.next_log_probs(state.tokens), state
+        return self.model.next_log_probs(state.tokens, state.padding), state
+
+    def step(self, state: Texts, token: Tensor) -> tuple[Tensor, Texts]:
+        """Read one more token (B,): log p (B, V), state."""
+        padding = None if state.padding is None else F.pad(state.padding, (0, 1))
+        return self.start(torch.cat([state.tokens, token[:, None]], dim=1), padding)
+
+
+def incremental(model: Decodable) -> IncrementalDecoder:
+    """Decoder of a model: its own, or one that reads the text so far; a decoder is its own."""
+    if isinstance(model, Incremental):
+        return model.incremental_decoder()
+    return TextDecoder(model) if isinstance(model, NextToken) else model
 
 
 @torch.no_grad()
 def stream(
-    model: NextToken,
-    prefix: Tensor,
+    model: Decodable,
+    source: Any,
     length: int,
     params: SamplingParams = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
     padding: Tensor | None = None,
-    read: Reader | None = None,
 ) -> Iterator[tuple[Tensor, Tensor]]:
-    """`sample`, one token at a time: yields (logits (B, V), token (B,)). Ends when every text has.
+    """Draw the tokens of B texts one at a time: yields (log p (B, V), token (B,)). Ends when every text has.
 
-    Without a reader the logits are `next_log_probs`, normalised.
+    Args:
+        source: prefixes (B, T), or what the decoder's `start` takes. Others as of `sample`.
     """
-    text = prefix
-    ended = torch.zeros(len(prefix), dtype=torch.bool, device=prefix.device)
-    for _ in range(length):
-        if read is not None:
-            logits = read(text)
-        else:
-            logits = model.next_log_probs(text) if padding is None else model.next_log_probs(text, padding)
-        token = draw(logits, params, generator)
+    decoder = incremental(model)
+    log_p, state = decoder.start(source) if padding is None else decoder.start(source, padding)
+    ended = torch.zeros(len(log_p), dtype=torch.bool, device=log_p.device)
+    for t in range(length):
+        token = draw(log_p, params, generator)
         if eos is not None:
             token = token.masked_fill(ended, eos)
             ended |= token == eos
-        yield logits, token
-        text = torch.cat([text, token[:, None]], dim=1)
-        if padding is not None:
-            padding = F.pad(padding, (0, 1))
-        if ended.all():
+        yield log_p, token
+        if t + 1 == length or ended.all():
             return
+        log_p, state = decoder.step(state, token)
 
 
 def sample(
-    model: NextToken,
+    model: Decodable,
     prefix: Tensor,
     length: int,
     params: SamplingParams = PLAIN,
     eos: int | None = None,
     generator: torch.Generator | None = None,
     padding: Tensor | None = None,
-    read: Reader | None = None,
     **change: Any,
 ) -> Tensor:
     """Continue texts by drawing tokens; with the default `params` that is ancestral sampling.
@@ -85,7 +126,6 @@ def sample(
         length: the most new tokens.
         params: temperature and truncation; `change` sets single ones, as in `top_k=3`.
         eos: the token that ends a text; after it there are only more of it.
-        read: is asked for the logits instead of `model.next_log_probs`, as `GPT.reader`.
 
     Returns:
         (B, T + n), n ≤ length.
@@ -93,12 +133,12 @@ def sample(
     Raises:
         ValueError: a parameter is out of range.
     """
-    steps = stream(model, prefix, length, replace(params, **change), eos, generator, padding, read)
+    steps = stream(model, prefix, length, replace(params, **change), eos, generator, padding)
     return torch.cat([prefix, *(token[:, None] for _, token in steps)], dim=1)
 
 
 def greedy(
-    model: NextToken, prefix: Tensor, length: int, eos: int | None = None, padding: Tensor | None = None
+    model: Decodable, prefix: Tensor, length: int, eos: int | None = None, padding: Tensor | None = None
 ) -> Tensor:
     """Continue texts by the most probable token, ties by the lower id: (B, T) -> (B, T + n)."""
     return sample(model, prefix, length, SamplingParams(temperature=0), eos, padding=padding)
@@ -117,13 +157,12 @@ def left_padded(texts: Sequence[Tensor]) -> tuple[Tensor, Tensor]:
 
 
 def sample_trace(
-    model: NextToken,
+    model: Decodable,
     prefix: Tensor,
     length: int,
     params: SamplingParams = PLAIN,
     eos: int | None = None,
     names: Sequence[str] | None = None,
-    read: Reader | None = None,
     generator: torch.Generator | None = None,
     **change: Any,
 ) -> Trace:
@@ -142,7 +181,7 @@ def sample_trace(
     params = replace(params, **change)
     steps: list[Step] = []
     text, total, total_after = [prefix], 0.0, 0.0
-    for logits, token in stream(model, prefix, length, params, eos, generator, read=read):
+    for logits, token in stream(model, prefix, length, params, eos, generator):
         story, i = truncate(logits, params), int(token)  # as drawn from: same shape, same bits
         before, tempered, after, kept = story.before[0], story.tempered[0], story.after[0], story.kept[0]
         text.append(token[:, None])

@@ -33,6 +33,7 @@ from torch import Tensor
 
 from modules.base import CountModel, Split, require
 from modules.former import former
+from modules.language.decoding import TextDecoder
 from modules.language.sampling import TextSampler
 from modules.trace import Step, Trace
 
@@ -318,6 +319,10 @@ class NGram(TextSampler, CountModel):
         if cells:
             p.view(-1).index_add_(0, torch.cat(cells), torch.cat(parts))
         return p.log()
+
+    def incremental_decoder(self) -> TextDecoder:
+        """Decoder that reads the last n - 1 tokens."""
+        return TextDecoder(self, self.order - 1)
 
     def _history(self, prefix: Tensor) -> Tensor:
         """The last n - 1 tokens of each prefix (B, T) as a number, (B,)."""

@@ -9,8 +9,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from modules.base import IncrementalDecoder
 from modules.language import decoding
-from modules.language.decoding import Reader
 from modules.language.truncation import SamplingParams
 from modules.trace import Trace
 
@@ -28,9 +28,13 @@ class TextSampler:
     sample_length: int = 64
     trace_length: int = 32
 
-    def reader(self) -> Reader | None:
-        """Function that gives the logits of texts that grow; None asks `next_log_probs` at every step."""
-        return None
+    def incremental_decoder(self) -> IncrementalDecoder:
+        """Decoder that reads the text so far at every step; a model that can do with less says so."""
+        return decoding.TextDecoder(self)  # type: ignore[arg-type]
+
+    def reader(self) -> IncrementalDecoder:
+        """Decoder of the texts that are sampled, where it is another one."""
+        return self.incremental_decoder()
 
     def text_start(self) -> Tensor:
         """Tokens that the model has to be shown before a text that nothing stands before, (1, T)."""
@@ -62,13 +66,12 @@ class TextSampler:
         length = self.sample_length if length is None else length
         prefix = self._prefix(prompt).expand(n, -1)
         texts = decoding.sample(
-            self,  # type: ignore[arg-type]
+            self.reader(),
             prefix,
             length,
             SamplingParams(temperature, top_k, top_p, min_p),
             self.eos,
             generator,
-            read=self.reader(),
         )[:, prefix.shape[1] :]
         return F.pad(texts, (0, length - texts.shape[1]), value=self.eos)  # shorter if every text ended
 
@@ -93,13 +96,12 @@ class TextSampler:
             Trace with the prompt and the text behind it as its result, (1, T + length).
         """
         return decoding.sample_trace(
-            self,  # type: ignore[arg-type]
+            self.reader(),
             self._prefix(prompt),
             self.trace_length if length is None else length,
             SamplingParams(temperature, top_k, top_p, min_p),
             self.eos,
             names,
-            self.reader(),
             generator,
         )
 

@@ -173,13 +173,14 @@ class KVCache:
 
     def select(self, rows: Tensor) -> "KVCache":
         """A cache of its own for these rows (B',) of the batch; a row may be taken more than once."""
-        other = copy.copy(self)
-        other.keys, other.values = self.keys[rows], self.values[rows]
+        other, end = copy.copy(self), self.length
+        other.keys = self.keys.new_empty(len(rows), *self.keys.shape[1:])
+        other.values = torch.empty_like(other.keys)
+        other.keys[:, :, :end], other.values[:, :, :end] = (
+            self.keys[rows, :, :end],
+            self.values[rows, :, :end],
+        )
         return other
-
-    def clear(self) -> None:
-        """Forget all tokens, keep the memory."""
-        self.length = 0
 
 
 class Attention(nn.Module):

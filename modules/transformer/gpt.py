@@ -13,9 +13,11 @@ References:
     [UDL] §12.7, [GM] §1.6.4, [LLM] part 4. Small setting: nanoGPT, config/train_shakespeare_char.py.
 """
 
+import copy
 import math
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import torch
@@ -25,7 +27,6 @@ from torch import Tensor, nn
 from modules.base import Module, Split, require
 from modules.former import former
 from modules.language import decoding
-from modules.language.decoding import Reader
 from modules.language.sampling import TextSampler
 from modules.language.truncation import SamplingParams
 from modules.transformer.attention import KVCache
@@ -126,14 +127,14 @@ class GPT(TextSampler, Module):
     ) -> Iterator[Tensor]:
         """Residual stream, (B, T) -> (B, T, C): as it enters the first block, then after every block.
 
-        `padding` (B, T) is True at tokens on the left that nobody may look at; positions count from the
-        first token behind them (rotary ones know differences alone).
+        `padding` (B, S) is True at tokens on the left that nobody may look at, of the S in the cache and in
+        `tokens`; positions count from the first token behind them (rotary ones know differences alone).
         """
         causal = self.causal if causal is None else causal
         x = self.embedding(tokens)  # (B, T, C)
         if self.positions is not None:
-            offset = cache[0].length if cache else 0
-            x = self.positions(x, offset if padding is None else -padding.sum(1, keepdim=True))
+            offset: int | Tensor = cache[0].length if cache else 0
+            x = self.positions(x, offset if padding is None else offset - padding.sum(1, keepdim=True))
         if self.dropout:
             x = F.dropout(x, self.dropout, self.training)
         yield x
@@ -218,58 +219,37 @@ class GPT(TextSampler, Module):
     def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
         """log p(next token | bos, prefix), the last `context` tokens of it: (B, T) -> (B, V), T ≥ 0;
         `padding` as in `NextToken`."""
-        bos = prefix.new_full((len(prefix), 1), self.bos)
-        tokens = torch.cat([bos, prefix], dim=1)
-        if padding is None:
-            return self.next_logits(tokens).log_softmax(-1)
-        # a text's begin token stands right before it, where the last padding was
-        seen = padding.new_zeros(len(padding), 1)
-        tokens = tokens.masked_fill(torch.cat([seen, padding], dim=1), self.bos)
+        tokens, padding = self.behind_bos(prefix, padding)
         hidden = self.hidden(
-            tokens[:, -self.context :], padding=torch.cat([padding, seen], dim=1)[:, -self.context :]
+            tokens[:, -self.context :], padding=None if padding is None else padding[:, -self.context :]
         )
         return self.logits(hidden[:, -1]).log_softmax(-1)
 
-    # --- sampling: `decoding` draws, the model reads ------------------------------------------------
+    def behind_bos(self, prefix: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Tensor | None]:
+        """Begin tokens right before the texts, (B, T) -> (B, T + 1), and their padding."""
+        tokens = F.pad(prefix, (1, 0), value=self.bos)
+        if padding is None:
+            return tokens, None
+        # the place where a text's last padding was
+        return tokens.masked_fill(F.pad(padding, (1, 0)), self.bos), F.pad(padding, (0, 1))
 
-    def reader(self, cache: bool = True, keep: int | None = None) -> Reader:
-        """Logits of the token after texts that grow: (B, T) -> (B, V), one more token at each call, T ≥ 1.
+    # --- decoding: `decoding` and `beam` choose, the model reads -------------------------------------
 
-        A full context slides: when one more token would not fit, the window restarts at the last
-        `keep` tokens, and these are encoded afresh from position 0 (their old keys and values were
-        computed at other positions and from tokens that are gone). With keep = context/2, the
-        default, that costs context/2 tokens once every context/2 tokens, so a step stays O(context)
-        on average; the model then always sees between context/2 and context tokens. keep = context
-        shows it as many tokens as fit at every step, and pays a full pass for each. The windows are
-        the same with and without the cache, and so are the logits.
+    def incremental_decoder(self) -> "GPTDecoder":
+        """Decoder of texts behind `bos`: log p is that of `next_log_probs`, also past the context."""
+        return GPTDecoder(self, self.context)
+
+    def reader(self, cache: bool = True, keep: int | None = None) -> "GPTDecoder":
+        """Decoder of texts with nothing before them, T ≥ 1, that gives logits and not log p.
 
         Args:
             cache: False computes every step from the start; same result, for comparison.
-            keep: tokens kept when the context is full, 1 to context.
+            keep: tokens kept when the context is full, 1 to context; half of them by default.
         """
         keep = max(1, self.context // 2) if keep is None else keep
         if not 1 <= keep <= self.context:
             raise ValueError(f"keep is {keep}: it must be from 1 to the context of {self.context}.")
-        store: list[KVCache] = []
-        start: int | None = None  # the window is text[start:]
-
-        def read(text: Tensor) -> Tensor:
-            nonlocal start, store
-            B, T = text.shape
-            if T < 1:
-                raise ValueError("The prompt is empty: give at least one token.")
-            if start is None:
-                start = max(0, T - self.context)
-                # without a mask every new token changes what the earlier ones are: nothing could be kept
-                store = self.new_cache(B) if cache and self.causal else []
-            elif T - start > self.context:
-                start = T - keep
-                for layer in store:
-                    layer.clear()
-            done = store[0].length if store else 0
-            return self.logits(self.hidden(text[:, start + done :], store)[:, -1])
-
-        return read
+        return GPTDecoder(self, keep, cache, begin=False)
 
     @former("prompt", "length", "temperature", "top_k", "top_p", "generator", "cache", "keep")
     def generate(
@@ -295,8 +275,7 @@ class GPT(TextSampler, Module):
             cache, keep: as in `reader`.
         """
         params = SamplingParams(temperature, top_k, top_p, min_p)
-        read = self.reader(cache, keep)
-        return decoding.sample(self, prompt, length, params, generator=generator, read=read)
+        return decoding.sample(self.reader(cache, keep), prompt, length, params, generator=generator)
 
     @property
     def sample_length(self) -> int:  # type: ignore[override]
@@ -309,3 +288,78 @@ class GPT(TextSampler, Module):
 
     sample = former("n", "length", "temperature", "top_k", "top_p", "generator", "seed")(TextSampler.sample)
     sample_trace = former("prompt", "length")(TextSampler.sample_trace)
+
+
+@dataclass
+class Window:
+    """State of a `GPTDecoder`: the last tokens of B texts, and what is known of them.
+
+    Attributes:
+        tokens: (B, T), T ≤ context. padding: (B, T), see `residual_stream`; or None.
+        cache: keys and values of them, one per layer; empty where none is kept.
+        continued: a later state has appended to the memory of this cache.
+    """
+
+    tokens: Tensor
+    padding: Tensor | None
+    cache: list[KVCache]
+    continued: bool = False
+
+    def __getitem__(self, rows: Tensor) -> "Window":
+        padding = None if self.padding is None else self.padding[rows]
+        return Window(self.tokens[rows], padding, [layer.select(rows) for layer in self.cache])
+
+
+class GPTDecoder:
+    """`IncrementalDecoder` of a GPT: a new token is encoded alone, next to the keys and values kept.
+
+    A full context slides: when one more token would not fit, the window restarts at the last `keep`
+    tokens, and these are encoded afresh from position 0 (their old keys and values were computed at other
+    positions and from tokens that are gone). With keep = context/2 that costs context/2 tokens once every
+    context/2 tokens, so a step stays O(context) on average; the model then always sees between context/2
+    and context tokens. keep = context shows it as many tokens as fit at every step, and pays a full pass
+    for each. The windows are the same with and without the cache, and so are the logits.
+
+    Args:
+        keep: tokens kept when the context is full.
+        cache: False computes every step from the start.
+        begin: `bos` stands before the texts, and log p comes out; False: nothing, and logits.
+    """
+
+    def __init__(self, model: GPT, keep: int, cache: bool = True, begin: bool = True) -> None:
+        # without a mask every new token changes what the earlier ones are: nothing could be kept
+        self.model, self.keep, self.cache, self.begin = model, keep, cache and model.causal, begin
+
+    def start(self, source: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Window]:
+        """Read prefixes (B, T): (B, V), state.
+
+        Raises:
+            ValueError: nothing stands before empty prefixes.
+        """
+        if self.begin:
+            source, padding = self.model.behind_bos(source, padding)
+        elif not source.shape[1]:
+            raise ValueError("The prompt is empty: give at least one token.")
+        return self._restart(source, padding, self.model.context)
+
+    def step(self, state: Window, token: Tensor) -> tuple[Tensor, Window]:
+        """Read one more token (B,): (B, V), state."""
+        tokens = torch.cat([state.tokens, token[:, None]], dim=1)
+        padding = None if state.padding is None else F.pad(state.padding, (0, 1))
+        if tokens.shape[1] > self.model.context:
+            return self._restart(tokens, padding, self.keep)
+        if state.continued:  # what comes behind these tokens in memory belongs to another text
+            state = state[torch.arange(len(tokens), device=tokens.device)]
+        state.continued = True
+        return self._read(Window(tokens, padding, [copy.copy(layer) for layer in state.cache]))
+
+    def _restart(self, tokens: Tensor, padding: Tensor | None, keep: int) -> tuple[Tensor, Window]:
+        cache = self.model.new_cache(len(tokens)) if self.cache else []
+        return self._read(Window(tokens[:, -keep:], None if padding is None else padding[:, -keep:], cache))
+
+    def _read(self, state: Window) -> tuple[Tensor, Window]:
+        """Logits, or log p, after the tokens of a state, whose cache may lack the last of them."""
+        done = state.cache[0].length if state.cache else 0
+        hidden = self.model.hidden(state.tokens[:, done:], state.cache, None, state.padding)
+        logits = self.model.logits(hidden[:, -1])
+        return logits.log_softmax(-1) if self.begin else logits, state

@@ -131,6 +131,19 @@ def test_a_left_padded_batch_is_its_texts_alone(name):
     assert torch.equal(ends[0], alone) and torch.equal(ends[1], alone)
 
 
+@pytest.mark.parametrize("name", PADDED)
+def test_a_state_stands_for_the_text_so_far(name):
+    """Step by step as in one pass: from nothing, past the context, from texts of unequal length."""
+    model = PADDED[name]()
+    if not isinstance(model, NGram | TableLM):
+        model = contracts.exact(model)
+    V, longest = (2, 4) if name == "table" else (5, 9)
+    contracts.incremental_decoding_is_a_full_pass(model, empty(2))
+    texts = [torch.randint(V, (length,), generator=seeded(length)) for length in (0, 2, longest)]
+    contracts.incremental_decoding_is_a_full_pass(model, torch.stack(texts[-1:] * 2), steps=4)
+    contracts.incremental_decoding_is_a_full_pass(model, *decoding.left_padded(texts), steps=4)
+
+
 def test_the_trace_is_the_sampler_and_replays():
     model = contracts.exact(Bengio(5, 3, 4, 6))
     params = {"temperature": 0.8, "top_k": 4, "top_p": 0.95, "min_p": 0.01}

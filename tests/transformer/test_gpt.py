@@ -221,7 +221,7 @@ def test_generation_past_the_context_is_the_same_with_and_without_cache(position
     runs = []
     for cache in (True, False):
         generator = contracts.seeded(0)
-        runs.append(list(decoding.stream(model, x, 20, generator=generator, read=model.reader(cache, keep))))
+        runs.append(list(decoding.stream(model.reader(cache, keep), x, 20, generator=generator)))
     for (a, token_a), (b, token_b) in zip(*runs, strict=True):
         torch.testing.assert_close(a, b, atol=1e-10, rtol=0)
         assert torch.equal(token_a, token_b)
@@ -244,7 +244,7 @@ def test_a_full_context_restarts_at_its_newest_half():
     # keep = context always shows as many tokens as fit: next_logits of the text so far
     x = tokens(1, 11)
     generator = contracts.seeded(0)
-    for logits, token in decoding.stream(model, x, 6, generator=generator, read=model.reader(keep=8)):
+    for logits, token in decoding.stream(model.reader(keep=8), x, 6, generator=generator):
         torch.testing.assert_close(logits, model.next_logits(x), atol=1e-10, rtol=0)
         x = torch.cat([x, token[:, None]], dim=1)
 
