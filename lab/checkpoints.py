@@ -21,12 +21,12 @@ from lab.errors import UserError
 
 
 def older(path: Path) -> Path:
-    """Where the checkpoint is kept that `path` was before."""
+    """Path at which the checkpoint is kept that `path` was before."""
     return path.with_stem(f"{path.stem}-older")
 
 
 class SealedIO(CheckpointIO):
-    """How Lightning saves and loads: straight into the target folder, never through a temporary one."""
+    """Saves and loads for Lightning: straight into the target folder, never through a temporary one."""
 
     def save_checkpoint(
         self, checkpoint: dict[str, Any], path: str | Path, storage_options: Any = None

@@ -1,4 +1,4 @@
-"""What parsers and constructors say of settings, in one sentence of ours."""
+"""Say in one sentence of ours what parsers and constructors object to in settings."""
 
 import re
 
@@ -74,7 +74,7 @@ def innermost(text: str) -> tuple[str, str]:
 
 
 def kinds(problem: str) -> list[str]:
-    """What the parser would have taken, in words, each once."""
+    """List in words what the parser would have taken, each once."""
     names: list[str] = []
     for name, literals in re.findall(r"Expected an? (?:<class '(.*?)'>|typing\.Literal\[(.*?)\])", problem):
         names += (

@@ -34,7 +34,7 @@ EMBEDDED_CORPORA = {"pydocs", "relations", "senses"}
 
 
 def runs_folder() -> Path:
-    """Where training runs are written: $LECTERN_RUNS, else `runs` in the current folder."""
+    """Folder into which training runs are written: $LECTERN_RUNS, else `runs` in the current folder."""
     return Path(os.path.abspath(os.environ.get("LECTERN_RUNS", "runs")))
 
 
@@ -141,7 +141,7 @@ def shared_yaml(path: Path) -> dict[str, Any]:
 
 
 def reason(error: OSError | ValueError) -> str:
-    """Why a file cannot be read, without the words of Python."""
+    """Say why a file cannot be read, without the words of Python."""
     if isinstance(error, OSError):
         return str(error.strerror)
     return "it is not UTF-8 text" if isinstance(error, UnicodeDecodeError) else str(error)
@@ -186,7 +186,7 @@ def read_card(folder: Path) -> dict[str, Any]:
 
 
 def has_card(folder: Path) -> bool:
-    """Whether `read_card` reads a card there."""
+    """Check whether `read_card` reads a card there."""
     try:
         read_card(folder)
     except UserError:

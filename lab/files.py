@@ -77,7 +77,8 @@ def digest(*parts: bytes | memoryview) -> bytes:
 
 
 def is_damaged(path: Path) -> bool:
-    """Whether a sealed file is not what was written. An archive without a seal is for others to judge."""
+    """Check whether a sealed file is not what was written. An archive without a seal is for others to
+    judge."""
     place, end = ZIP_END
     with opened(path) as file:
         if os.fstat(file.fileno()).st_size <= SEAL:

@@ -1,4 +1,5 @@
-"""What files of earlier versions call things: cards, YAML and checkpoints are read as if written today.
+"""Translate what files of earlier versions call things: cards, YAML and checkpoints are read as if written
+today.
 
 Names of tensors are the business of each class (`Module.FORMER_TENSORS`).
 

@@ -31,7 +31,8 @@ def shipped_card(experiment: Experiment) -> dict[str, Any] | None:
 
 
 def measured_on(data: dict[str, Any]) -> str:
-    """What the test split of a card's data is made of: two nlls are compared only where this is the same."""
+    """Name what the test split of a card's data is made of: two nlls are compared only where this is the
+    same."""
     name = data.get("corpus") or data["name"]
     words = [" ".join([name, *(data[key] for key in ("kind", "shape", "toy") if key in data)])]
     if size := data.get("image_size"):
@@ -49,7 +50,7 @@ def measured_on(data: dict[str, Any]) -> str:
 
 
 def row(experiment: Experiment) -> str:
-    """What an experiment is, and what its shipped weights reach on the test split."""
+    """Row of an experiment: what it is, and what its shipped weights reach on the test split."""
     card, start = shipped_card(experiment), f"| `{experiment.name}` | {experiment.family} |"
     if card is None:
         return f"{start} {experiment.datamodule.rpartition('.')[2]} | – | config only | – |"
@@ -59,7 +60,7 @@ def row(experiment: Experiment) -> str:
 
 
 def best() -> list[Experiment]:
-    """Of each family the lowest test nll on each form of each real data set (iwae, where nll is not known).
+    """Lowest test nll of each family on each form of each real data set (iwae, where nll is not known).
 
     Left out are models that are meant to fail, which their names say: a leak reads its answer.
     """
@@ -127,7 +128,7 @@ def flat(config: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]
 def plan(
     experiment: Experiment, epochs: int, batch: int | None, history: Mapping[str, list[float]]
 ) -> dict[str, str]:
-    """What a run will be, before it starts: what is trained on what, how many steps, about how many minutes.
+    """Foretell a run before it starts: what is trained on what, how many steps, about how many minutes.
 
     Args:
         epochs, batch: as the reader has set them; None where the data has no batches.

@@ -1,4 +1,4 @@
-"""What a room is, declared once: its facts, the state that its controls hold, its scenes.
+"""Declaration of a room, once: its facts, the state that its controls hold, its scenes.
 
     @dataclass(frozen=True, kw_only=True)
     class State:
@@ -66,7 +66,7 @@ class Control:
     row: str = ""
 
     def takes(self, value: Any) -> bool:
-        """Whether a scene may give it this value, as far as its bounds are known without a model."""
+        """Check whether a scene may give it this value, as far as its bounds are known without a model."""
         return value is None
 
     def ignored(self) -> list[str]:
@@ -82,7 +82,7 @@ class Control:
         return {key: value}
 
     def named(self, key: str, said: str) -> bool:
-        """Whether a link's parameter is of this control."""
+        """Check whether a link's parameter is of this control."""
         return said == key
 
 
@@ -302,7 +302,7 @@ class Room:
 
     @property
     def family(self) -> str:
-        """Of its page, pages.<family>.<topic>.room; "" while `page.py` draws the controls by hand."""
+        """Family of its page, pages.<family>.<topic>.room; "" while `page.py` draws the controls by hand."""
         return "" if self.state is None else self.state.__module__.removeprefix("pages.").partition(".")[0]
 
     def scene(self, name: str) -> str:
@@ -330,18 +330,18 @@ def controls(state: type) -> Mapping[str, Control]:
 
 
 def knows(state: Any, key: str) -> bool:
-    """Whether a link to a room of this state may name a control so."""
+    """Check whether a link to a room of this state may name a control so."""
     return any(control.named(name, key) for name, control in controls(state).items())
 
 
 def values(state: Any) -> dict[str, Any]:
-    """Of a state, field -> value; empty for None."""
+    """Values of a state, field -> value; empty for None."""
     return {} if state is None else {f.name: getattr(state, f.name) for f in fields(state)}
 
 
 def link(state: Any) -> dict[str, Any]:
-    """What a link to the state says: parameter -> value, of the controls that do not stand where they do at
-    first."""
+    """Parameters of a link to the state: parameter -> value, of the controls that do not stand where they do
+    at first."""
     first = values(type(state)())
     texts: dict[str, Any] = {}
     for key, control in controls(type(state)).items():

@@ -58,7 +58,7 @@ class Field:
     default: float | None = None  # where the YAML says nothing; None: such an experiment has no such setting
 
     def fits(self, value: Any) -> bool:
-        """Whether it is a number of the range, whole if the range is."""
+        """Check whether it is a number of the range, whole if the range is."""
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             return False
         return self.low <= value <= self.high and (isinstance(self.low, float) or value == int(value))
@@ -79,7 +79,7 @@ STATUS: dict[str, type | tuple[type, ...]] = {  # of what kind each entry of sta
 
 
 def is_status(status: Any) -> bool:
-    """Whether it is what a run writes as its status."""
+    """Check whether it is what a run writes as its status."""
     if not isinstance(status, dict):
         return False
     if not all(isinstance(value, STATUS.get(name, object)) for name, value in status.items()):
@@ -105,7 +105,7 @@ class Run:
 
     @cached_property
     def status(self) -> dict[str, Any]:
-        """What was written at the start: pid, start time of the process, experiment, overrides, owner."""
+        """Status written at the start: pid, start time of the process, experiment, overrides, owner."""
         return self.read_status or {}
 
     @cached_property
@@ -135,7 +135,7 @@ class Run:
 
     @property
     def training(self) -> Path:
-        """Where epochs are written: the run's folder, or that of the seed which was trained last."""
+        """Folder into which epochs are written: the run's, or that of the seed which was trained last."""
         seeds = self.folder.glob("seed-*/metrics.csv")
         return max(seeds, key=lambda path: path.stat().st_mtime, default=self.folder / "metrics.csv").parent
 
@@ -280,12 +280,12 @@ def check_disk_space() -> None:
 
 
 def hash_secret(key: str) -> str:
-    """What a run keeps of the secret of the browser that started it."""
+    """Hash that a run keeps of the secret of the browser that started it."""
     return hashlib.sha256(key.encode(errors="surrogatepass")).hexdigest()
 
 
 def is_started_by(run: Run, keys: Iterable[str]) -> bool:
-    """Whether one of these secrets started the run."""
+    """Check whether one of these secrets started the run."""
     owner = str(run.status.get("owner", "")).encode(errors="replace")  # of what is no seal, bytes compare too
     return any(hmac.compare_digest(hash_secret(key).encode(), owner) for key in keys)
 
@@ -332,7 +332,7 @@ def resume(run: Run) -> Run:
 
 
 def is_locked(run: Run) -> bool:
-    """Whether a process trains in the run's folder, whoever started it."""
+    """Check whether a process trains in the run's folder, whoever started it."""
     lock = filelock.FileLock(run.folder / "lock", timeout=0)
     try:
         with lock:
@@ -368,7 +368,8 @@ def wait_for(processes: list[psutil.Process], patience: float) -> list[psutil.Pr
 
 
 def works(process: psutil.Process) -> bool:
-    """Whether it has not ended. One that is not collected keeps its locks while a thread of it is left."""
+    """Check whether it has not ended. One that is not collected keeps its locks while a thread of it is
+    left."""
     try:
         if process.status() == psutil.STATUS_ZOMBIE:
             return process.num_threads() > 1
@@ -432,7 +433,7 @@ def queue() -> list[Run]:
 
 
 def slots() -> int:
-    """How many runs may go on at once: one a pair of cores."""
+    """Number of runs that may go on at once: one per pair of cores."""
     return max(1, (os.cpu_count() or 1) // CORES)
 
 

@@ -131,7 +131,7 @@ def write_texts(tokens: Tensor, card: dict[str, Any], out: Path | None) -> None:
 
 
 def is_picture(x: Tensor, card: dict[str, Any]) -> bool:
-    """Whether a draw is a square image, grey or in colour; a row of a table is none."""
+    """Check whether a draw is a square image, grey or in colour; a row of a table is none."""
     side = math.isqrt(x.numel() // channels(x))
     return side > 2 and x.numel() == channels(x) * side * side and "columns" not in card["data"]
 

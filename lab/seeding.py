@@ -16,7 +16,7 @@ _building = threading.RLock()
 
 
 def seeded(build: Callable[[], T], seed: int = 0) -> T:
-    """What `build` makes when torch's global generator starts from `seed`; afterwards it is as it was.
+    """Result of `build` when torch's global generator starts from `seed`; afterwards it is as it was.
 
     Only the CPU's generator: build there, then move the network.
     """

@@ -279,7 +279,7 @@ def pairs(args: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def constructors(explain: Callable[[Exception], str] = str) -> Iterator[None]:
-    """What constructors of model, data, trainer and optimizer say of their arguments is one sentence.
+    """Turn what constructors of model, data, trainer and optimizer say of their arguments into one sentence.
 
     Args:
         explain: makes the sentence of the error.
@@ -300,7 +300,7 @@ def constructors(explain: Callable[[Exception], str] = str) -> Iterator[None]:
 
 @contextmanager
 def complaints(explain: Callable[[Exception], str] = str) -> Iterator[None]:
-    """What model and data say of each other, once data are read and batches come, is one sentence.
+    """Turn what model and data say of each other, once data are read and batches come, into one sentence.
 
     That is a ValueError which our own code raises; where another's code fails, it is a fault of ours, and its
     traceback stays. Too little memory is the user's to mend, whoever found it out, and so is what one of
@@ -331,7 +331,7 @@ NO_MEMORY = ("can't allocate memory", "bad_alloc")
 
 
 def is_out_of_memory(error: Exception) -> bool:
-    """Whether it says that memory, of the machine or of its GPU, was not enough."""
+    """Check whether it says that memory, of the machine or of its GPU, was not enough."""
     return isinstance(error, MemoryError | torch.OutOfMemoryError) or (
         isinstance(error, RuntimeError) and any(words in str(error) for words in NO_MEMORY)
     )

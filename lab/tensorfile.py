@@ -43,7 +43,7 @@ MOST_MEMORY = 2**24  # of the decoder; it takes 9 MB
 
 @dataclass(frozen=True)
 class Packed:
-    """What a vector of bytes stands for."""
+    """Tensor that a vector of bytes stands for."""
 
     dtype: str
     shape: list[int]

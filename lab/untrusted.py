@@ -72,7 +72,7 @@ def read_end(path: Path, most: int) -> bytes:
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a JSON text holds.
+    """Value that a JSON text holds.
 
     Raises:
         ValueError: no JSON, text that is no UTF-8, nested too deeply, or a key given twice.
@@ -161,7 +161,7 @@ def trusting(files: Sequence[str]) -> Iterator[list[str]]:
 
 
 def is_named_safely(name: str, packages: Sequence[str] = PACKAGES) -> bool:
-    """Whether a dotted name is of one of these packages, or of a file that the command trusts."""
+    """Check whether a dotted name is of one of these packages, or of a file that the command trusts."""
     parts = name.split(".")
     return len(parts) > 1 and all(map(str.isidentifier, parts)) and parts[0] in (*packages, *TRUSTED)
 

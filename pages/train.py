@@ -135,7 +135,8 @@ def change(do: Callable[[runs.Run], object], run: runs.Run) -> None:
 
 
 def foresee(name: str, values: dict[str, Any]) -> None:
-    """What will happen: the curves of the run that ships, what is trained how long, what is written where."""
+    """Foretell what will happen: the curves of the run that ships, what is trained how long, what is written
+    where."""
     experiment = catalog[name]
     history = ui.history(name) if name in ui.trained() else {}
     epochs = int(values["epochs"])

@@ -190,7 +190,7 @@ def show_experiments(families: list[str], as_json: bool) -> int:
 
 
 def machine() -> dict[str, Any]:
-    """What the numbers depend on."""
+    """Processor, threads and versions that the numbers depend on."""
     import os
 
     import torch

@@ -1,4 +1,5 @@
-"""What the texts say of GANs and is soon measured: each case a game or a shipped generator, and a number.
+"""Measure what the texts say of GANs and is soon measured: each case a game or a shipped generator, and a
+number.
 
 recipe       small digits, a line of DCGAN's recipe left out: Fréchet distance of the pixels to held-out
              digits after 400 batches; those of MNIST too, in the means of the last maps of `cnn-mnist`

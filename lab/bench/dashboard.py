@@ -234,7 +234,7 @@ class Reader:
 
 
 def rows_of(reader: Reader, title: str, path: str, quick: bool) -> list[Row]:
-    """What there is to measure on a page."""
+    """List what there is to measure on a page."""
     reader.open(path)  # models are loaded once per process: not what is timed
     first = [reader.open(path) for _ in range(1 if quick else 4)]
     rows = [timed(title, "first picture", first, FIRST)]

@@ -1,4 +1,5 @@
-"""What a denoiser of the small digits owes to its parts: the average of its weights, attention, skips.
+"""Measure what a denoiser of the small digits owes to its parts: the average of its weights, attention,
+skips.
 
 One protocol: a U-Net of 16 and 32 maps, cosine schedule, 500 steps of 64 digits, Adam at a constant rate.
 Told are the squared error of ε̂ on held-out digits, the same times and noise for all, and the Fréchet distance
@@ -60,7 +61,7 @@ def deviation(x: Tensor) -> Tensor:
 
 
 def no_skip(name: str, h: Tensor) -> Tensor:
-    """What goes on through a U-Net: nothing of a skip."""
+    """Zeros in place of what goes on through a skip of a U-Net."""
     return torch.zeros_like(h) if name.startswith("skip") else h
 
 

@@ -128,7 +128,7 @@ def same(known: Tensor, draws: int = DRAWS) -> float:
 
 
 def pairs_within(pictures: Tensor, distance: float) -> int:
-    """How many pairs of pictures are so near."""
+    """Number of pairs of pictures that are so near."""
     every = len(pictures) * (len(pictures) - 1) // 2
     return int((metrics.nearest_pairs(pictures.flatten(1), every)[1] <= distance).sum())
 

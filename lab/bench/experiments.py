@@ -41,7 +41,7 @@ class Experiment:
 
     @property
     def commands(self) -> list[str]:
-        """What to type; a test is run by pytest."""
+        """Commands to type; a test is run by pytest."""
         return [f"python -m pytest {each}" if each.startswith("tests/") else each for each in self.run]
 
     def numbers(self) -> dict[str, float]:

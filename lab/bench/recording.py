@@ -1,4 +1,4 @@
-"""What it costs that attention *can* be recorded, while nobody records."""
+"""Cost of attention that *can* be recorded, while nobody records."""
 
 from collections.abc import Callable
 from functools import partial

@@ -32,7 +32,7 @@ MIB = 2**20
 
 @dataclass
 class Tally:
-    """What all readers have seen together; seconds of every answer and of every page opened."""
+    """Counts of what all readers have seen together; seconds of every answer and of every page opened."""
 
     answers: list[float] = field(default_factory=list)
     opened: list[float] = field(default_factory=list)
@@ -122,7 +122,7 @@ async def warm(address: str, processes: int, course: list[str]) -> None:
 
 
 def apart(work: Coroutine[Any, Any, T]) -> T:
-    """What comes of `work` in a loop of its own, whatever loop this thread has already."""
+    """Result of `work` in a loop of its own, whatever loop this thread has already."""
     with ThreadPoolExecutor(1) as thread:
         return thread.submit(asyncio.run, work).result()
 

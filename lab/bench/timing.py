@@ -39,7 +39,7 @@ class Row:
 
     @property
     def met(self) -> bool | None:
-        """Whether all targets are met; None without a target or a number."""
+        """Check whether all targets are met; None without a target or a number."""
         if not self.target:
             return None
         results = []

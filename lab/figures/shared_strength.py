@@ -29,7 +29,7 @@ def answers(words: Sequence[str], models: Mapping[str, Any], title: str = "") ->
 
 
 def numbers(p: Any) -> list[str]:
-    """What is written over the bars (N,): over many words only the larger numbers have room."""
+    """Numbers written over the bars (N,): over many words only the larger numbers have room."""
     values = array(p).astype(float)
     least, small = (0.005, "0") if len(values) <= 4 else (0.05, "")
     return [f"{v:.2f}" if v >= least else small for v in values]

@@ -142,7 +142,7 @@ def ink(color: str) -> str:
 def turning(
     parts: Sequence[Part], levels: Sequence[Level] = (), reach: tuple[float, float] | None = None
 ) -> dict[str, Any]:
-    """What moves in `stacks`, whose axis has this `reach`: the parts and levels that have frames."""
+    """Moving parts of `stacks`, whose axis has this `reach`: the parts and levels that have frames."""
     moves: dict[str, Any] = {}
     for i, part in enumerate(parts):
         start, stop, text = ends(part, reach[1] if reach else None)

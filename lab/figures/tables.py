@@ -1,4 +1,5 @@
-"""What rooms of image flows draw: a table of pictures with a frame that walks over it, lines over a knob."""
+"""Figures of the rooms of image flows: a table of pictures with a frame that walks over it, lines over a
+knob."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -99,7 +99,8 @@ def fade(color: str, opacity: float) -> str:
 
 @cache
 def template(mode: Mode) -> dict[str, Any]:
-    """What every figure of a mode shares: font, background, quiet axes; as JSON, checked once by plotly."""
+    """Template that every figure of a mode shares: font, background, quiet axes; as JSON, checked once by
+    plotly."""
     ink, line, back = TEXT[mode], GRID[mode], PAPER[mode]
     axis = {
         "gridcolor": line, "zerolinecolor": line, "linecolor": line, "automargin": True,

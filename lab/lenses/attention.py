@@ -24,7 +24,7 @@ Heads = Iterable[tuple[int, int]]  # (layer, head)
 
 @dataclass(frozen=True)
 class Maps:
-    """What one pass used.
+    """Attention maps and scores that one pass used.
 
     Attributes:
         weights: (L, H, T, T), rows sum to 1; row = query, column = key.
@@ -97,7 +97,7 @@ class Dot:
 
 
 def dot(maps: Maps, layer: int, head: int, query: int) -> Dot:
-    """How the weights of one row came about."""
+    """Break down how the weights of one row came about."""
     q, k = maps.queries[layer, head, query], maps.keys[layer, head]
     products = q * k  # (T, D)
     scores = products.sum(1)
@@ -162,7 +162,7 @@ def equations(
 
 
 def words(pieces: Sequence[str]) -> list[range]:
-    """Which tokens make up each word: a piece that begins with a letter or digit goes on where one ended."""
+    """Join tokens to words: a piece that begins with a letter or digit goes on where one ended."""
     starts = [
         i
         for i, piece in enumerate(pieces)
@@ -238,7 +238,7 @@ class NextBars:
 
 
 def next_bars(maps: Maps, logits: Tensor, most: int) -> NextBars:
-    """Of a pass, beside the logits (T, V) of one with all heads on."""
+    """Next-token bars of a pass, beside the logits (T, V) of one with all heads on."""
     now, before = maps.logits.softmax(-1), logits.softmax(-1)
     ids = torch.maximum(now, before).topk(min(most, now.shape[1])).indices
     return NextBars(ids, now.gather(1, ids), before.gather(1, ids), now[-1], before[-1])
@@ -246,7 +246,7 @@ def next_bars(maps: Maps, logits: Tensor, most: int) -> NextBars:
 
 @dataclass(frozen=True)
 class Depths:
-    """What the model would write next if it ended after each of its layers.
+    """Next-token distributions of the model if it ended after each of its layers.
 
     Attributes:
         ids, p: (L, N), the likeliest tokens after each layer and their probabilities.
@@ -299,7 +299,7 @@ def depths(
 
 @dataclass(frozen=True)
 class Additions:
-    """What the blocks add to the residual stream at every token.
+    """Vectors that the blocks add to the residual stream at every token.
 
     Attributes:
         attention, mlp: (L, T, C), what each of the two puts out in each block.
@@ -315,7 +315,7 @@ class Additions:
 
 @torch.no_grad()
 def additions(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> Additions:
-    """Of one pass over tokens (T,); arguments as of `record`."""
+    """Additions of one pass over tokens (T,); arguments as of `record`."""
     model = copy.deepcopy(model)  # hooks on the model that all readers share would record their passes too
     seen: dict[nn.Module, Tensor] = {}
 
@@ -357,7 +357,7 @@ def distance(p: Tensor, q: Tensor) -> Tensor:
 
 @torch.no_grad()
 def importance(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
-    """How far the next-token distribution moves when one head alone is off: (L, H), total variation."""
+    """Change of the next-token distribution when one head alone is off: (L, H), total variation."""
     stack = layers(model)
     L, H = len(stack), stack[0].heads
     factors: dict[nn.Module, Tensor] = {}

@@ -129,7 +129,7 @@ class Bits:
 
 @dataclass(frozen=True)
 class Asked:
-    """What the network was asked at t = 1 … T, and its answer: x_t and x̂_0 (T, 1, S, S), in its units."""
+    """Inputs and answers of the network at t = 1 … T: x_t and x̂_0 (T, 1, S, S), in its units."""
 
     noisy: Tensor
     clean: Tensor

@@ -1,4 +1,4 @@
-"""What the codes of an InfoGAN have come to mean: beside classes that it never saw, slant and thickness.
+"""Meanings that the codes of an InfoGAN have come to: beside classes that it never saw, slant and thickness.
 
 A code is given the class that fits it best, one to one, and errs where the picture is of another. Two ways to
 ask: pictures made of the code, as a classifier names them; and real digits, whose code Q reads, as labelled.
@@ -20,7 +20,7 @@ from modules.adversarial.infogan import InfoGAN
 
 
 def slants(x: Tensor) -> Tensor:
-    """Of pictures (N, H, W): 1 leans to the right by as much as it is high; 0 stands. (N,)"""
+    """Slant of pictures (N, H, W): 1 leans to the right by as much as it is high; 0 stands. (N,)"""
     share = x / x.sum((1, 2), keepdim=True).clamp(min=1e-6)
     column, row = torch.arange(x.shape[2]).to(x), torch.arange(x.shape[1]).to(x)[:, None]
     dx = column - (share * column).sum((1, 2), keepdim=True)
@@ -30,7 +30,7 @@ def slants(x: Tensor) -> Tensor:
 
 
 def thicknesses(x: Tensor) -> Tensor:
-    """Of the strokes of pictures (N, H, W), pixels; nothing is drawn beyond the edge. (N,)"""
+    """Thickness of the strokes of pictures (N, H, W), pixels; nothing is drawn beyond the edge. (N,)"""
     padded = F.pad(x, (1, 1, 1, 1))
     down, right = padded[:, 1:, 1:] - padded[:, :-1, 1:], padded[:, 1:, 1:] - padded[:, 1:, :-1]
     return 2 * x.sum((1, 2)) / (down.square() + right.square()).sqrt().sum((1, 2)).clamp(min=1e-6)

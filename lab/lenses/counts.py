@@ -27,7 +27,7 @@ CORPORA = {"Sam": SAM, "Pets": PETS, "Francisco": SAN}
 
 
 def of_ngrams(entry: Experiment) -> bool:
-    """Whether an experiment counts n-grams."""
+    """Check whether an experiment counts n-grams."""
     return surfaces.is_a(entry, NGram)
 
 

@@ -1,5 +1,5 @@
-"""What the rooms of diffusion share: the note on the texts, the classes that a reader asks for, the stops of
-a long trajectory, and digits to begin with."""
+"""Share what the rooms of diffusion have in common: the note on the texts, the classes that a reader asks
+for, the stops of a long trajectory, and digits to begin with."""
 
 from functools import lru_cache
 from typing import Literal

@@ -207,7 +207,7 @@ def keep(picture: Tensor, region: str, num_categories: int = 2) -> Tensor:
 
 
 def knows(model: Autoregressive, order: Tensor) -> bool:
-    """Whether `model` was trained on this order."""
+    """Check whether `model` was trained on this order."""
     return model.order_agnostic or any(torch.equal(order, own) for own, _ in model.joints())
 
 
@@ -235,7 +235,7 @@ def completion_score(
 
 
 def can_complete(model: Autoregressive, given: Tensor) -> bool:
-    """Whether `model` was trained on an order in which all that is given comes first."""
+    """Check whether `model` was trained on an order in which all that is given comes first."""
     try:
         model.joints_given(given)
     except ValueError:
@@ -272,8 +272,8 @@ def held_out(pixels: int) -> tuple[Tensor, Tensor]:
 def of_pictures(
     experiment: Experiment, kinds: tuple[str, ...] = ("threshold", "static", "dynamic", "levels")
 ) -> bool:
-    """Whether an experiment trains a member on digits that are binarized, or on their grey levels. Members
-    have logits that can be followed back to the pixels: a counted table has no gradient."""
+    """Check whether an experiment trains a member on digits that are binarized, or on their grey levels.
+    Members have logits that can be followed back to the pixels: a counted table has no gradient."""
     return (
         surfaces.is_a(experiment, Autoregressive)
         and not surfaces.is_a(experiment, TableModel)
@@ -283,7 +283,7 @@ def of_pictures(
 
 
 def of_binary_pictures(experiment: Experiment) -> bool:
-    """Whether an experiment trains a member on binarized digits."""
+    """Check whether an experiment trains a member on binarized digits."""
     return of_pictures(experiment, ("threshold", "static", "dynamic"))
 
 

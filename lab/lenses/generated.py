@@ -22,7 +22,7 @@ PORTION = 40  # pictures that are drawn at once where that takes longer
 
 
 def makes_digits(entry: Experiment, side: int | None = None) -> bool:
-    """Whether an experiment trains a model that draws pictures of digits with a generator of its own.
+    """Check whether an experiment trains a model that draws pictures of digits with a generator of its own.
 
     Args:
         side: pixels a side of them; None admits all sizes.
@@ -43,12 +43,13 @@ def side_of(entry: Experiment) -> int:
 
 
 def slow(model: Any) -> bool:
-    """Whether a few hundred draws take seconds: steps of a network, or more than 64 pixels one by one."""
+    """Check whether a few hundred draws take seconds: steps of a network, or more than 64 pixels one by
+    one."""
     return isinstance(model, GaussianDiffusion) or (isinstance(model, Autoregressive) and model.n > 64)
 
 
 def settings(model: Any) -> dict[str, Any]:
-    """Of `sample`, where not its own."""
+    """Arguments of `sample`, where not its own."""
     return {"steps": min(DIFFUSION_STEPS, model.schedule.T)} if isinstance(model, GaussianDiffusion) else {}
 
 

@@ -79,7 +79,7 @@ def denoised(model: Any, card: Mapping[str, Any]) -> Reel:
 
 @torch.no_grad()
 def generated(model: Any, card: Mapping[str, Any]) -> Reel:
-    """What the generator makes of the arcs from draw to draw of z, (F, S, S)."""
+    """Pictures that the generator makes of the arcs from draw to draw of z, (F, S, S)."""
     z = [model.noise(1, torch.Generator().manual_seed(seed))[0] for seed in DRAWS]
     count = (MOMENTS - 1) // (len(DRAWS) - 1)  # moments from a draw to the next
     t = torch.arange(count) / count

@@ -71,7 +71,7 @@ class Call:
 
 
 def machine_of(model: nn.Module) -> str | None:
-    """Which of `lab.machines` the model is."""
+    """Find the one of `lab.machines` that the model is."""
     kinds: dict[str, type | tuple[type, ...]] = {
         "gan": AlternatingTraining,
         "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),

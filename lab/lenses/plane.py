@@ -11,7 +11,7 @@ LOWEST = -8.0  # log p that is drawn as 0
 
 
 def middles(reach: float, cells: int, dtype: torch.dtype = torch.float64) -> Tensor:
-    """Of the cells of [-reach, reach]², (cells, cells, 2)."""
+    """Middles of the cells of [-reach, reach]², (cells, cells, 2)."""
     return spanned((torch.arange(cells, dtype=dtype) + 0.5) * (2 * reach / cells) - reach)
 
 

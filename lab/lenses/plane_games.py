@@ -45,7 +45,7 @@ class Look:
 
 
 def look(model: GAN, x: Tensor, name: str, done: int, pack: int = 1) -> Look:
-    """What there is to see of a game; its own random numbers are left alone."""
+    """Compute what there is to see of a game; its own random numbers are left alone."""
     z = model.noise(2500, torch.Generator().manual_seed(7))
     with torch.no_grad():
         result = model.generator(z)
@@ -91,5 +91,5 @@ def segments(looks: list[Look]) -> Tensor:
 
 
 def modes_of(name: str) -> int:
-    """How many modes a target has, where they are known."""
+    """Number of modes of a target, where it is known."""
     return len(points.MIXTURES[name][0]) if name in points.MIXTURES else 0

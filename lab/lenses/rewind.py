@@ -53,7 +53,8 @@ History = tuple[Segment, ...]  # in rising order; the first starts at frame 0
 
 
 class Recipe(Protocol):
-    """What is trained. Hashable: equal recipes train alike. What has one loss is an `OfOneLoss`.
+    """Model, data and settings of a training. Hashable: equal recipes train alike. What has one loss is an
+    `OfOneLoss`.
 
     Attributes:
         seed: of the first weights and of every draw, below 10,000.
@@ -78,7 +79,7 @@ class Recipe(Protocol):
         """Train for a step, at the knobs' rates; every draw from `generator`."""
 
     def look(self, model: Any, knobs: Mapping[str, float]) -> Frame:
-        """What is drawn of the model as it is, and its numbers."""
+        """Compute what is drawn of the model as it is, and its numbers."""
 
 
 class OfOneLoss:

@@ -113,7 +113,7 @@ def plane(data: Data) -> tuple[Tensor, Tensor]:
 
 
 def places(data: Data) -> tuple[Tensor, Tensor, tuple[str, str]]:
-    """Where the rows are drawn, across and up, (N,) each, and the names of the axes: a series over its rows,
+    """Place the rows across and up, (N,) each, and name the axes: a series over its rows,
     one column over the order of the rows too, else the first two columns."""
     if data.length or len(data.names) == 1:
         return torch.arange(len(data.rows)), data.rows[:, 0], ("row", data.names[0])

@@ -207,7 +207,7 @@ class _Counter(TorchDispatchMode):
 
 @dataclass
 class Cost:
-    """What generating a text did, counted while it ran.
+    """Work that generating a text did, counted while it ran.
 
     Attributes:
         tokens: (steps,), tokens encoded at each step.

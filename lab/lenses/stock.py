@@ -67,7 +67,7 @@ def bits(split: str = "test") -> tuple[Tensor, Tensor]:
 
 
 def has_mnist() -> bool:
-    """Whether the files of MNIST are here."""
+    """Check whether the files of MNIST are here."""
     return any(row["present"] for row in fetch.status() if row["dataset"] == "MNIST")
 
 

@@ -61,7 +61,7 @@ def continuing(
 
 
 def scoring(model: NextToken, text: Tensor, start: int) -> Iterator[Tensor]:
-    """What texts cost under a model, from their token `start` ≥ 1 on: (R, N) -> −log P (R, t) after some t of
+    """Score texts under a model, from their token `start` ≥ 1 on: (R, N) -> −log P (R, t) after some t of
     the N − start tokens, at last all. Counts look up all at once; other models are asked token by token."""
     if isinstance(model, NGram):
         yield -model.token_log_probs(text[:, :-1], text[:, 1:])[:, start - 1 :]
@@ -95,7 +95,7 @@ class Remembering:
 
     @torch.no_grad()
     def answers(self, rows: list[tuple[int, ...]], prefix: Tensor) -> Tensor:
-        """Of the model, for rows that are new: `prefix` (B, T) has the same."""
+        """Answers of the model, for rows that are new: `prefix` (B, T) has the same."""
         model, length = self.model, prefix.shape[1]
         if not isinstance(model, GPT) or not model.causal or length + 1 > model.context:
             return model.next_log_probs(prefix)
@@ -112,13 +112,13 @@ class Remembering:
 
 
 def last(steps: Iterator[T]) -> T:
-    """What an iterator yields last."""
+    """Last value that an iterator yields."""
     (result,) = deque(steps, maxlen=1)
     return result
 
 
 def quick(model: NextToken, tokens: int) -> bool:
-    """Whether `tokens` tokens of some texts at once are written in about a second: by counts or a small
+    """Check whether `tokens` tokens of some texts at once are written in about a second: by counts or a small
     network, over characters."""
     small = getattr(model, "vocab_size", 1_000) <= 300 and not isinstance(model, GPT)
     return small and tokens <= 150

@@ -1,4 +1,4 @@
-"""What the strip on Home says of a word or a digit: a glance of each lens.
+"""Look at a word or a digit through each lens, for the strip on Home.
 
 Shapes: `T` tokens of the text, `H` heads of a layer, `V` vocabulary.
 """
@@ -20,7 +20,8 @@ TOP, LENGTH = 8, 12
 
 
 def readable(coder: Tokenizer, text: str) -> tuple[str, str]:
-    """What of a text the vocabulary knows, and the characters that it does not, as a reader sees them."""
+    """Part of a text that the vocabulary knows, and the characters that it does not, as a reader sees
+    them."""
     known = set("".join(coder.tokens))
     strange = dict.fromkeys(c for c in text if c not in known)
     return "".join(c for c in text if c in known), " ".join(strange)

@@ -1,4 +1,4 @@
-"""What a model and its data offer: a page admits every experiment that has the surface it needs."""
+"""Surfaces of a model and its data: a page admits every experiment that has the surface it needs."""
 
 import inspect
 from functools import lru_cache
@@ -29,7 +29,7 @@ def is_a(entry: Experiment, *kinds: type, part: str = "model") -> bool:
 
 
 def keeps(entry: Experiment, kind: type, *methods: str) -> bool:
-    """Whether it is a `kind` whose `methods` are those of `kind` itself."""
+    """Check whether it is a `kind` whose `methods` are those of `kind` itself."""
     known = class_of(entry)
     return issubclass(known, kind) and all(getattr(known, m) is getattr(kind, m) for m in methods)
 
@@ -43,7 +43,7 @@ def option(entry: Experiment, name: str, part: str = "model") -> Any:
 
 @lru_cache(maxsize=4096)
 def default(cls: type, name: str) -> Any:
-    """What a constructor takes where nothing is said; some pass the rest on to their parent's by **."""
+    """Default of a constructor's argument; some pass the rest on to their parent's by **."""
     for kind in inspect.getmro(cls):
         known = inspect.signature(kind).parameters.get(name)
         if known is not None and known.default is not inspect.Parameter.empty:
@@ -52,7 +52,7 @@ def default(cls: type, name: str) -> Any:
 
 
 def alike(entry: Experiment, other: str, *names: str) -> bool:
-    """Whether these options of the model are those of another experiment."""
+    """Check whether these options of the model are those of another experiment."""
     shown = find(other)
     return all(plain(option(entry, name)) == plain(option(shown, name)) for name in names)
 
@@ -62,7 +62,8 @@ def plain(value: Any) -> Any:
 
 
 def of_digits(entry: Experiment, binarize: str, side: int = 8) -> bool:
-    """Whether its data are scikit-learn's digits as a page of these has them: all ten, in their size."""
+    """Check whether its data are scikit-learn's digits as a page of these has them: all ten, in their
+    size."""
     return (
         entry.datamodule == "datamodules.digits.Digits"
         and option(entry, "binarize", "data") == binarize

@@ -57,7 +57,8 @@ def read(coder: Tokenizer, text: str, most: int | None = None, end: bool = False
 
 
 def readable(coder: Tokenizer, text: str) -> tuple[str, str]:
-    """What of a text the vocabulary has, and a sentence that names what it has not ("" where it has all)."""
+    """Part of a text that the vocabulary has, and a sentence that names what it has not ("" where it has
+    all)."""
 
     def known(character: str) -> bool:
         try:
@@ -90,5 +91,5 @@ def names(coder: Tokenizer, ids: Tensor) -> list[str]:
 
 
 def pieced(coder: Tokenizer) -> bool:
-    """Whether its tokens are pieces of words."""
+    """Check whether its tokens are pieces of words."""
     return coder.kind in SUBWORDS

@@ -22,7 +22,7 @@ def fitting(words: list[str], reach: float) -> tuple[list[float], list[str]]:
 
 
 def commas(text: str) -> str:
-    """What was decided about the commas of a list, "" where nothing was to be."""
+    """Say what was decided about the commas of a list, "" where nothing was to be."""
     return cells.words(text)[1]
 
 

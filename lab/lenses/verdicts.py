@@ -118,7 +118,7 @@ class Known:
 
 
 def known(network: Classifier, reference: Tensor) -> Known:
-    """Of pictures (R, S, S)."""
+    """Features and radii of reference pictures (R, S, S), as a network sees them."""
     _, features = look(network, reference)
     return Known(features, metrics.radii(metrics.distances(features, features), MOST))
 
@@ -141,7 +141,7 @@ class Pool:
 
 
 def pool(network: Classifier, given: Known, pictures: Tensor) -> Pool:
-    """What all sets share, computed before any of them is measured."""
+    """Compute what all sets share, before any of them is measured."""
     probabilities, features = look(network, pictures)
     _, same = pictures.flatten(1).unique(dim=0, return_inverse=True)
     apart, far = metrics.distances(features, features), metrics.distances(given.features, features)

@@ -164,7 +164,7 @@ class LabCLI(LightningCLI):
         return self.plain(self.config)
 
     def plain(self, config: Any) -> dict[str, Any]:
-        """What the parser made of a fit's settings, as plain values."""
+        """Settings of a fit as the parser has read them, as plain values."""
         try:
             config = json.loads(self.parser.dump(config, format="json", skip_none=False))["fit"]
         except ValueError:  # a default of a class of others that is no plain value

@@ -122,7 +122,7 @@ class BaseGAN(AlternatingTraining):
         return self.generator if self.averaged is None else self.averaged
 
     def generator_input(self, z: Tensor, **given: Any) -> Tensor:
-        """What the generator gets: z, joined with the condition where there is one."""
+        """Input of the generator: z, joined with the condition where there is one."""
         return z
 
     def decode(self, z: Tensor, **given: Any) -> Tensor:

@@ -89,7 +89,7 @@ class History(nn.Module):
         return f"size={len(self.kept)}"
 
     def swap(self, fresh: Tensor, generator: torch.Generator | None = None) -> Tensor:
-        """What D gets in place of the new pictures (B, ...)."""
+        """Pictures that D gets in place of the new ones (B, ...)."""
         if not len(self.kept):
             return fresh
         swapped = fresh.clone()

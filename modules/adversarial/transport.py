@@ -25,7 +25,7 @@ from torch import Tensor
 
 
 class Plan(NamedTuple):
-    """What is moved from where to where: plan (K, K), and its cost."""
+    """Transport plan: the mass moved from each place to each other one, plan (K, K), and its cost."""
 
     plan: Tensor
     value: float

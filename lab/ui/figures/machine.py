@@ -111,7 +111,7 @@ def cached_measure(name: str) -> tuple[str, Readings]:
 
 
 def measure_parts(model: Module) -> tuple[str, Readings]:
-    """Which machine the model is, and the sizes of its parts."""
+    """Find which machine the model is, and the sizes of its parts."""
     return lens.machine_of(model) or "", lens.read(model)
 
 

@@ -1,1 +1,1 @@
-"""Which pages there are: menu, course map, search, and where old links lead."""
+"""List the pages that there are: menu, course map, search, and where old links lead."""

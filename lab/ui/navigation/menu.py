@@ -1,4 +1,5 @@
-"""Which pages there are: every pages/<family>/<topic>/room.py on disk, and what it declares; the menu."""
+"""List the pages that there are: every pages/<family>/<topic>/room.py on disk, and what it declares; the
+menu."""
 
 import ast
 import html

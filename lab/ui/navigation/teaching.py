@@ -1,4 +1,4 @@
-"""What a lecturer finds of a family: the order of its rooms, the lecture on it, what to try before the hour.
+"""Tell a lecturer of a family: the order of its rooms, the lecture on it, what to try before the hour.
 
 All of it is computed from what rooms and lectures declare.
 """
@@ -42,7 +42,7 @@ class Hour:
 
     @property
     def before(self) -> list[PageInfo]:
-        """What to have tried: rooms that the lecture leaves out and that come before its last one, from the
+        """Rooms to have tried: those that the lecture leaves out and that come before its last one, from the
         first on, as many as `BEFORE` minutes hold; where it leaves none out, the room it begins in."""
         held = self.minutes
         last = max((i for i, room in enumerate(self.rooms) if room.url in held), default=-1)

@@ -189,7 +189,7 @@ def uploaded_sizes(session: str) -> list[int]:
 
 
 def upload_refusal(session: str, more: int = sheet.MOST_BYTES) -> str:
-    """Why a session may bring no further file of so many bytes; "" where it may."""
+    """Say why a session may bring no further file of so many bytes; "" where it may."""
     held = uploaded_sizes(session)
     if len(held) < MOST_FILES and sum(held) + _coming[session] + more <= MOST_BYTES:
         return ""

@@ -115,12 +115,12 @@ def captions(result: Run) -> list[str]:
 
 
 def numbers(result: Run) -> list[dict[str, str]]:
-    """What the parts of the GAN say at every β."""
+    """Numbers of the parts of the GAN at every β."""
     return [{"z": f"β = {beta:.2f}"} for beta in result.betas]
 
 
 def equations(result: Run) -> list[str]:
-    """What each β adds, LaTeX."""
+    """Equation of what each β adds, LaTeX."""
     texts = [r"\log Z_0=\log\int p(z)\,dz=0"]
     for before, beta, last, value in zip(
         result.betas, result.betas[1:], result.log_z, result.log_z[1:], strict=False
@@ -130,7 +130,7 @@ def equations(result: Run) -> list[str]:
 
 
 def verdict(result: Run) -> str:
-    """Whether AIS lies within two of its standard errors of brute force."""
+    """Check whether AIS lies within two of its standard errors of brute force."""
     both = math.hypot(result.error[-1], result.brute_error[-1])
     return "yes" if abs(result.log_z[-1] - result.brute[-1]) <= 2 * both else "no"
 
@@ -141,7 +141,7 @@ def point(x: float, y: float) -> Tensor:
 
 
 def notice(result: Run, chains: int, sd: float) -> str:
-    """What holds of this run."""
+    """Sentences that hold of this run."""
     moved = f"{result.moved:.0%} of their moves were accepted; " if result.moved is not None else ""
     return (
         f"A generator has no density by itself: p(x) is that of its samples with Gaussian noise of deviation "

@@ -1,4 +1,4 @@
-r"""How many different things does a generator make? Look for two that are the same among n of its draws.
+r"""Number of different things that a generator makes: look for two that are the same among n of its draws.
 
     P(two are the same) = 1 − Π (1 − i/N)          N equally likely things; unequal ones count as 1/Σp²
     N ≈ n (n − 1) / 2 / pairs                      from all pairs that are the same among n draws
@@ -36,7 +36,7 @@ OPTIONS = ["below 50", "50 to 150", "above 150, or never among these"]
 
 @dataclass(frozen=True)
 class Found:
-    """What is the same at one threshold.
+    """Pairs that are the same at one threshold.
 
     Attributes:
         pairs: that are the same. measured: (DRAWS,) P among the first 1, 2, … draws.
@@ -103,7 +103,7 @@ def dealt(pairs: Tensor, seed: int = 0) -> Tensor:
 
 
 def story(pictures: Tensor) -> list[Found]:
-    """What is the same at each of THRESHOLDS."""
+    """Pairs that are the same at each of THRESHOLDS."""
     pairs, distances = nearest_pairs(pictures.flatten(1), DRAWS * (DRAWS - 1) // 2)
     shares = distances / distances.median()
     results = []
@@ -161,6 +161,6 @@ def equations(result: list[Found]) -> list[str]:
 
 
 def answer(one: Found) -> str:
-    """Which of OPTIONS is so."""
+    """The right one of OPTIONS."""
     many = half(one.measured)
     return OPTIONS[2] if many is None or many > 150 else OPTIONS[0] if many < 50 else OPTIONS[1]

@@ -51,12 +51,12 @@ class Look:
 
 
 def failures() -> list[str]:
-    """What a game may be spoiled by, last nothing."""
+    """Faults that may spoil a game, last nothing."""
     return [*FAILURES, NOTHING]
 
 
 def cures() -> list[str]:
-    """What may help it."""
+    """Cures that may help it."""
     return list(HELP)
 
 
@@ -108,7 +108,7 @@ def lane(name: str, settings: Mapping[str, Any], seed: int, batches: int = BATCH
 
 @torch.no_grad()
 def look(model: GAN, name: str, done: int) -> Look:
-    """What a game holds now; its own random numbers are left alone."""
+    """Look at what a game holds now; its own random numbers are left alone."""
     result = model.generator(model.noise(SAMPLES, torch.Generator().manual_seed(7)))
     centres, sd = points.MIXTURES[name]
     mode_coverage = ModeCoverage(centres.tolist(), sd, "kl")
@@ -123,7 +123,7 @@ def look(model: GAN, name: str, done: int) -> Look:
 
 
 def captions(looks: list[Pair]) -> list[str]:
-    """What every look says of both."""
+    """Caption of both games at every look."""
     return [
         f"After {one.batches} batches G holds {held(one)}, and {one.quality:.0%} of its samples lie on one; "
         f"with the cure {held(other)}, {other.quality:.0%}."
@@ -132,17 +132,17 @@ def captions(looks: list[Pair]) -> list[str]:
 
 
 def held(one: Look) -> str:
-    """How many modes it holds, in words."""
+    """Number of modes that it holds, in words."""
     return f"{one.even:.1f} modes"
 
 
 def numbers(looks: list[Pair]) -> list[dict[str, str]]:
-    """What the machine shows of each look: as many modes, held evenly, have the KL of the samples."""
+    """Numbers of the machine at each look: as many modes, held evenly, have the KL of the samples."""
     return [{"made": f"{other.even:.1f} modes"} for _, other in looks]
 
 
 def equations(looks: list[Pair]) -> list[str]:
-    """How unevenly the modes are held, LaTeX."""
+    """Equation of how unevenly the modes are held, LaTeX."""
     return [
         rf"\mathrm{{KL}}(\hat p\,\|\,\tfrac1K)={one.kl:.3f},\qquad\text{{with the cure }}{other.kl:.3f}"
         for one, other in looks
@@ -150,6 +150,6 @@ def equations(looks: list[Pair]) -> list[str]:
 
 
 def evener(pair: Pair) -> str:
-    """Which of OPTIONS holds the modes more evenly; the same where their KL are within 0.1 nats."""
+    """The one of OPTIONS that holds the modes more evenly; the same where their KL are within 0.1 nats."""
     one, other = pair
     return OPTIONS[2] if abs(one.kl - other.kl) < 0.1 else OPTIONS[other.kl < one.kl]

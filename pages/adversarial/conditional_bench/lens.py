@@ -47,7 +47,7 @@ OPTIONS = ["at least 95 of 100", "80 to 94 of 100", "fewer than 80 of 100"]
 
 @dataclass(frozen=True)
 class Frame:
-    """What is made at one stop of the film.
+    """Pictures made at one stop of the film.
 
     Attributes:
         sheet: (CLASSES · COLUMNS, H, H), row by row.
@@ -68,8 +68,8 @@ class Frame:
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether an experiment trains a game with a class for each digit, told or found, and two numbers beside
-    those that are found."""
+    """Check whether an experiment trains a game with a class for each digit, told or found, and two numbers
+    beside those that are found."""
     kinds = surfaces.is_a(entry, ConditionalGAN) or (
         surfaces.is_a(entry, InfoGAN)
         and surfaces.option(entry, "categories") == CLASSES
@@ -79,12 +79,12 @@ def fits(entry: Experiment) -> bool:
 
 
 def coding(model: Any) -> bool:
-    """Whether it was given codes and no labels."""
+    """Check whether it was given codes and no labels."""
     return isinstance(model, InfoGAN)
 
 
 def conditional(model: Any) -> bool:
-    """Whether it was told the classes."""
+    """Check whether it was told the classes."""
     return not coding(model)
 
 
@@ -94,7 +94,7 @@ def plain(model: Any) -> int:
 
 
 def quantity(model: Any, number: str) -> str:
-    """What the film turns: a continuous code, or the share m of the other class."""
+    """Quantity that the film turns: a continuous code, or the share m of the other class."""
     return number if coding(model) else "m"
 
 
@@ -201,6 +201,6 @@ def equations(frames: list[Frame]) -> list[str]:
 
 
 def answer(one: Frame) -> str:
-    """Which of OPTIONS is so."""
+    """The right one of OPTIONS."""
     percent = round(100 * one.obeyed)
     return OPTIONS[0] if percent >= 95 else OPTIONS[1] if percent >= 80 else OPTIONS[2]

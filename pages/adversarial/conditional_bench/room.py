@@ -20,7 +20,7 @@ class State:
 
     @property
     def turned(self) -> int:
-        """Which of an InfoGAN's numbers is turned."""
+        """Index of the InfoGAN's number that is turned."""
         return NUMBERS.index(self.number)
 
 

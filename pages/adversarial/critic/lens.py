@@ -153,7 +153,7 @@ def expected(distance: float, strength: float) -> float:
 
 
 def captions(looks: list[Look]) -> list[str]:
-    """What every look says."""
+    """Caption of every look."""
     return [
         f"After {one.steps:,} steps: value {one.value:.3g}, W₁ {one.w1:.3g}; ‖∇f‖ up to {one.steepest:.3g}."
         for one in looks
@@ -170,6 +170,6 @@ def equations(looks: list[Look]) -> list[str]:
 
 
 def beside(one: Look) -> str:
-    """Which of OPTIONS the value is of W₁."""
+    """The one of OPTIONS that the value is of W₁."""
     share = one.value / one.w1
     return OPTIONS[0] if share < 0.5 else OPTIONS[1] if share <= 1.2 else OPTIONS[2]

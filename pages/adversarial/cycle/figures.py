@@ -17,7 +17,7 @@ def verdict(result: Trip) -> go.Figure:
 
 
 def costs(trips: Mapping[str, Trip], name: str) -> go.Figure:
-    """Of every training: how far it ends from the partner, and how far around from where it began."""
+    """Costs of every training: how far it ends from the partner, and how far around from where it began."""
     fig = bars(
         list(trips), [t.to_partner for t in trips.values()], list(trips).index(name),
         baseline=[t.cycle for t in trips.values()], names=("to the partner", "cycle loss"),

@@ -76,8 +76,8 @@ def trips(
 
 
 def measured(name: str, way: str) -> tuple[float, float]:
-    """Of the test digits: mean |there(a) − partner| and the mean of both cycles, as the training's card has
-    them."""
+    """Measures of the test digits: mean |there(a) − partner| and the mean of both cycles, as the training's
+    card has them."""
     metrics = weights.read_card(experiments.ZOO / TRAININGS[name])["metrics"]
     return metrics[f"test/l1_{'there' if way == OUTLINES else 'back'}"], metrics["test/cycle"]
 

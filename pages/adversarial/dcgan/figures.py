@@ -15,7 +15,7 @@ LEAST = 30  # parameters, where the bars begin
 
 
 def maps(result: lens.Look, player: str) -> dict[str, Any]:
-    """What goes in, and each layer's maps beside it as far as the layers have worked."""
+    """Input, and each layer's maps beside it as far as the layers have worked."""
     results, middles = lens.sheets(result)
     fig = basic.image(results[0], zmin=0, zmax=1)
     for x, name in zip(middles, lens.names(result, player), strict=True):
@@ -76,7 +76,7 @@ def power_of_ten(power: int) -> str:
 
 
 def change(seen: Any) -> dict[str, Any]:
-    """How far pictures are from those at 0, beside how far draws are from each other."""
+    """Change of pictures from those at 0, beside how far draws are from each other."""
     x, y, apart = one_number.VALUES, one_number.changes(seen), one_number.between(seen)
     fig = go.Figure(
         go.Scatter(x=x, y=y, mode="lines", name="this number alone", line={"color": theme.INPUT, "width": 3})

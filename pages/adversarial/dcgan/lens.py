@@ -67,7 +67,7 @@ def stages(network: Any) -> list[nn.Sequential]:
 
 @torch.no_grad()
 def rows(network: Any, x: Tensor) -> list[Row]:
-    """What each part makes of x (1, ...) and the numbers that it has learned."""
+    """Outputs of each part for x (1, ...) and the numbers that it has learned."""
     texts = []
     for part in stages(network):
         x = part(x)
@@ -80,14 +80,14 @@ def rows(network: Any, x: Tensor) -> list[Row]:
 
 
 def kind(layer: nn.Module) -> str:
-    """What a layer with weights is called."""
+    """Name of a layer with weights."""
     if isinstance(layer, nn.Linear):
         return "linear"
     return "conv, up" if isinstance(layer, nn.ConvTranspose2d) else "conv, down"
 
 
 def product(layer: nn.Module) -> str:
-    """How many weights a layer has, as a product, LaTeX."""
+    """Number of a layer's weights, as a product, LaTeX."""
     if isinstance(layer, nn.Linear):
         return rf"{layer.in_features}\cdot {layer.out_features}"
     assert isinstance(layer, nn.Conv2d | nn.ConvTranspose2d)
@@ -123,7 +123,7 @@ class Look:
         return min(-(-len(h) // ABREAST), max(1, high(self.side) // (h.shape[-1] + 1)))
 
     def maps(self, layer: int) -> int:
-        """Of a layer that are shown."""
+        """Number of a layer's maps that are shown."""
         h = (self.shown or [])[layer]
         return min(len(h), ABREAST * self.rows_of(h))
 
@@ -163,7 +163,7 @@ def high(side: int) -> int:
 
 
 def blocks(result: Look) -> list[Tensor]:
-    """What goes in, and the maps of each layer, every one (tall, wide) with a pixel for a pixel."""
+    """Input and the maps of each layer, every one (tall, wide) with a pixel for a pixel."""
     return [block(h, result.rows_of(h) if h.ndim > 1 else 1, result.side) for h in result.shown or []]
 
 
@@ -203,7 +203,7 @@ def sheets(result: Look) -> tuple[Tensor, list[float]]:
 
 
 def names(result: Look, player: str) -> list[str]:
-    """What stands above each block, in two lines."""
+    """Names above each block, in two lines."""
     goes_in = (result.shown or [torch.zeros(0)])[0]
     side = f"{result.side} × {result.side}"
     texts = [f"z<br>{len(goes_in)}" if player == MADE else f"picture<br>{side}"]
@@ -220,7 +220,7 @@ def working(result: Look, player: str) -> list[str]:
 
 
 def numbers(result: Look, player: str) -> list[dict[str, str]]:
-    """What the machine shows of each frame: which layer works."""
+    """Numbers of the machine at each frame: which layer works."""
     name = "G" if player == MADE else "D"
     return [{}, *({name: f"layer {i}"} for i in range(1, len(result.rows) + 1))]
 
@@ -243,7 +243,7 @@ def layer_captions(result: Look, player: str, latent_dim: int) -> list[str]:
 
 
 def layer_equations(result: Look) -> list[str]:
-    """Where a layer's parameters come from, LaTeX; first the sum of all."""
+    """Equation of a layer's parameters, LaTeX; first the sum of all."""
     total = sum(row.parameters for row in result.rows)
     parts = "+".join(f"{row.parameters}" for row in result.rows)
     return [
@@ -263,7 +263,7 @@ def by_length(text: str) -> tuple[int, str]:
 
 
 def layer_notice(result: Look) -> str:
-    """What holds of the layers."""
+    """Sentences that hold of the layers."""
     most = max(result.rows, key=lambda row: row.parameters)
     total = sum(row.parameters for row in result.rows)
     text = (

@@ -14,7 +14,7 @@ SHEET = 24
 
 
 def last(game: DCGAN) -> int:
-    """Of z's numbers."""
+    """Index of the last of z's numbers."""
     return game.latent_dim
 
 
@@ -32,12 +32,12 @@ def turning(game: DCGAN, seed: int, number: int) -> Tensor:
 
 
 def changes(seen: Tensor) -> list[float]:
-    """How far pictures are from those at 0, at each value."""
+    """Distance of pictures from those at 0, at each value."""
     return [differ(pictures, seen[VALUES.index(0.0)]) for pictures in seen]
 
 
 def between(seen: Tensor) -> float:
-    """How far two draws are from each other at 0."""
+    """Distance of two draws from each other at 0."""
     pictures = seen[VALUES.index(0.0)]
     return differ(pictures, pictures.roll(1, 0))
 

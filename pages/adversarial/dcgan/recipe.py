@@ -36,7 +36,7 @@ class Round:
 
 
 def switches() -> list[str]:
-    """What may be changed of the recipe, first nothing."""
+    """Changes that the recipe allows, first nothing."""
     return list(SWITCHES)
 
 
@@ -95,13 +95,13 @@ OUTCOMES = ["less than half", "within a factor of 2", "more than twice"]
 
 
 def outcome(last: Round) -> str:
-    """How the other game's distance is to the whole recipe's."""
+    """Compare the other game's distance with the whole recipe's."""
     ratio = last.distances[1] / last.distances[0]
     return OUTCOMES[0] if ratio < 0.5 else OUTCOMES[2] if ratio > 2 else OUTCOMES[1]
 
 
 def recipe_notice(switch: str, least: float) -> str:
-    """What the recipe's games have in common."""
+    """Sentences that hold of all the recipe's games."""
     model, _ = game(switch, 0)
     result = sum(p.numel() for p in model.generator.parameters())
     return (

@@ -48,7 +48,7 @@ def divergences(kind: Kind, shift: Tensor, sd: float, sd2: float) -> dict[str, T
 
 
 def density(kind: Kind, x: Tensor, shift: Tensor, sd: float) -> Tensor:
-    """Of the box [a, a + 1] or of N(a, sd²)."""
+    """Density of the box [a, a + 1] or of N(a, sd²)."""
     if kind == "boxes":
         return ((x >= shift) & (x < shift + 1)).double()
     return gaussian_log_density(x, shift, torch.tensor(sd).double()).exp()
@@ -71,7 +71,7 @@ def story(kind: Kind, sd: float, sd2: float) -> Story:
 
 
 def slopes(kind: Kind, a: Tensor, sd: float, sd2: float, step: float = 1e-4) -> dict[str, Tensor]:
-    """How fast each measure grows when q moves away from p: differences on the side away from 0."""
+    """Slope of each measure when q moves away from p: differences on the side away from 0."""
     out = torch.where(a < 0, -1.0, 1.0)
     near, far = (divergences(kind, a + out * s, sd, sd2) for s in (step, 2 * step))
     results = {name: (far[name] - near[name]) / step for name in NAMES}
@@ -106,7 +106,7 @@ def equations(result: Story) -> list[str]:
 
 
 def captions(result: Story) -> list[str]:
-    """What a generator feels that may only move q, at every shift."""
+    """Caption of what a generator feels that may only move q, at every shift."""
     return [
         f"With respect to the shift the derivative of JS is {spelled(float(js))}, that of W₁ "
         f"{spelled(float(w))}."
@@ -115,5 +115,5 @@ def captions(result: Story) -> list[str]:
 
 
 def option(gain: float) -> str:
-    """Which of OPTIONS a gain of JS is."""
+    """The one of OPTIONS that a gain of JS is."""
     return OPTIONS[(gain >= 0.001) + (gain > 0.01)]

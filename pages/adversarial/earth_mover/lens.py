@@ -74,7 +74,7 @@ def story(p: Sequence[float], q: Sequence[float], power: float, bound: float) ->
 
 
 def spent(plan: Tensor, power: float) -> Tensor:
-    """What it costs when every crumb has gone a share of its way, (F,)."""
+    """Cost when every crumb has gone a share of its way, (F,)."""
     share = torch.tensor(WAY, dtype=torch.float64)[:, None, None]
     i = torch.arange(len(plan), dtype=torch.float64)
     return (plan * (share * (i[:, None] - i).abs()) ** power).sum((-1, -2))
@@ -82,7 +82,7 @@ def spent(plan: Tensor, power: float) -> Tensor:
 
 @dataclass(frozen=True)
 class Flow:
-    """What is carried between pairs of bins, all (N,).
+    """Mass that is carried between pairs of bins, all (N,).
 
     Attributes:
         start, end: bins. mass: carried. leaves, arrives: places, where what shares a bar lies side by side.
@@ -101,7 +101,7 @@ class Flow:
 
 
 def flow(plan: Tensor) -> Flow:
-    """Of a plan (K, K)."""
+    """Flow of a plan (K, K)."""
     start, end = (plan > LEAST).nonzero(as_tuple=True)
     leaves, arrives = beside(plan), beside(plan.T).T
     return Flow(start, end, plan[start, end], leaves[start, end], arrives[start, end])
@@ -119,7 +119,7 @@ def slope(result: Story) -> float:
 
 
 def captions(result: Story) -> list[str]:
-    """How much of the cost is spent at each frame."""
+    """Caption of how much of the cost is spent at each frame."""
     return [
         f"All mass has moved {share:.0%} of its way: {float(spent):.3f} of the cost {result.primal:.3f} is "
         f"spent."
@@ -137,5 +137,5 @@ def equations(result: Story) -> list[str]:
 
 
 def option(w1: float) -> str:
-    """Which of OPTIONS a mean way is."""
+    """The one of OPTIONS that a mean way is."""
     return OPTIONS[(w1 >= 1) + (w1 > 2)]

@@ -38,12 +38,12 @@ OPTIONS = ["at most half of them", "more than half, not all", "all"]
 
 
 def failures() -> list[str]:
-    """What a game may be spoiled by, first nothing."""
+    """Faults that may spoil a game, last nothing."""
     return ["nothing", *FAILURES]
 
 
 def settings(loss: str, failure: str, cure: str) -> dict[str, Any]:
-    """Of the game, as the protocol names them; "none" changes nothing."""
+    """Settings of the game, as the protocol names them; "none" changes nothing."""
     return LOSSES[loss] | FAILURES.get(failure, {}) | CURES.get(cure, {})
 
 
@@ -90,7 +90,7 @@ def watching(
 
 
 def captions(looks: list[Look]) -> list[str]:
-    """What every look says."""
+    """Caption of every look."""
     return [
         f"After {one.batches:,} batches: W₁ {one.w1:.3f}"
         + ("." if one.modes is None else f", modes reached {one.modes}, {one.quality:.0%} near one.")
@@ -99,7 +99,7 @@ def captions(looks: list[Look]) -> list[str]:
 
 
 def numbers(looks: list[Look], count: int) -> list[dict[str, str]]:
-    """What the machine shows of each look: modes that are reached, or W₁."""
+    """Numbers of the machine at each look: modes that are reached, or W₁."""
     return [
         {"made": f"W₁ = {one.w1:.2f}" if one.modes is None else f"modes {one.modes} of {count}"}
         for one in looks
@@ -107,7 +107,7 @@ def numbers(looks: list[Look], count: int) -> list[dict[str, str]]:
 
 
 def reached(one: Look, count: int) -> str:
-    """Which of OPTIONS the number of modes is."""
+    """The one of OPTIONS that the number of modes is."""
     modes = one.modes or 0
     return OPTIONS[2] if modes == count else OPTIONS[0] if modes <= count / 2 else OPTIONS[1]
 
@@ -118,5 +118,5 @@ def equations(looks: list[Look], loss: str) -> list[str]:
 
 
 def factor(ratio: float) -> str:
-    """How much a distance has fallen."""
+    """Factor by which a distance has fallen."""
     return "less than 2" if ratio < 2 else "2 to 5" if ratio <= 5 else "more than 5"

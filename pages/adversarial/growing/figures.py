@@ -57,7 +57,7 @@ def growth(result: Levels) -> dict[str, Any]:
 
 
 def fade(result: lens.Fade) -> dict[str, Any]:
-    """What is new and what has changed of the small picture, against α."""
+    """Change of the small picture, new and kept parts, against α."""
     fig = go.Figure()
     lines = (("new detail", result.detail, theme.OUTPUT), ("halved again", result.content, theme.HIDDEN))
     for name, y, color in lines:

@@ -127,7 +127,7 @@ def fade_equations(result: Fade) -> list[str]:
 
 
 def half_way(result: Fade, frame: int) -> str:
-    """Whether this frame is nearer to the grown picture than to the doubled one."""
+    """Check whether this frame is nearer to the grown picture than to the doubled one."""
     to_new = differ(result.pictures[frame], result.pictures[-1])
     to_old = differ(result.pictures[frame], result.pictures[0])
     return "the grown one" if to_new < to_old else "the doubled small one"
@@ -186,7 +186,8 @@ def playing(phase: int, seed: int) -> Iterator[tuple[float, list[Look]]]:
 
 
 def correlation(x: Tensor, y: Tensor) -> float:
-    """Of what pictures (N, ...) are beyond their mean: over draws and pixels together, −1 to 1."""
+    """Correlation of what pictures (N, ...) are beyond their mean: over draws and pixels together, −1 to
+    1."""
     x, y = x - x.mean(0), y - y.mean(0)
     return float((x * y).sum() / (x.square().sum() * y.square().sum()).sqrt().clamp(min=1e-12))
 
@@ -205,7 +206,7 @@ def look_captions(looks: Sequence[Look]) -> list[str]:
 
 
 def look_equations(looks: Sequence[Look], phase: int) -> list[str]:
-    """Where α comes from, LaTeX."""
+    """Equation of where α comes from, LaTeX."""
     return [
         rf"\alpha=\min\left(1,\tfrac{{{one.turns}-{phase}}}{{{phase}}}\right)={one.alpha:.2f}"
         if one.level
@@ -218,6 +219,6 @@ OPTIONS = ["below 0.5", "0.5 to 0.8", "above 0.8"]
 
 
 def much(value: float | None) -> str:
-    """Which of OPTIONS a correlation is."""
+    """The one of OPTIONS that a correlation is."""
     value = value or 0.0
     return OPTIONS[0] if value < 0.5 else OPTIONS[1] if value <= 0.8 else OPTIONS[2]

@@ -36,7 +36,7 @@ class Levels:
     sides: list[int]
 
     def alpha(self, frame: int) -> float:
-        """Of this frame; 1 where a level rests."""
+        """α of this frame; 1 where a level rests."""
         return self.places[frame] % 1 or 1.0
 
     def rests(self) -> list[int]:
@@ -45,7 +45,7 @@ class Levels:
 
 
 def places(levels: int) -> list[float]:
-    """Where the film of so many levels stands."""
+    """Places of the film of so many levels."""
     return [i / PARTS for i in range(PARTS * (levels - 1) + 1)]
 
 
@@ -96,7 +96,7 @@ def captions(levels: Levels) -> list[str]:
 
 
 def equations(levels: Levels) -> list[str]:
-    """How a frame is made, LaTeX: h before tanh by each level's own way to pixels."""
+    """Equation of how a frame is made, LaTeX: h before tanh by each level's own way to pixels."""
     texts = []
     for i, side in enumerate(levels.sides):
         alpha = levels.alpha(i)

@@ -1,4 +1,5 @@
-"""Which code of a StyleGAN makes the reader's picture, in Z, W or W+; and what an edit makes of it.
+"""Search for the code of a StyleGAN that makes the reader's picture, in Z, W or W+; and what an edit makes
+of it.
 
 Pictures are made without noise. A code of Z starts at the draw of a seed, one of W or W+ at the mean style;
 the encoder is linear, fitted to 2,000 draws.
@@ -56,7 +57,7 @@ class Draws:
     pictures: Tensor
 
     def codes(self, space: Space) -> Tensor:
-        """Of W+ one style for all layers."""
+        """Codes of W+ with one style for all layers."""
         return self.z if space == "Z" else self.w
 
 
@@ -70,7 +71,7 @@ def draws(model: StyleGAN, n: int, seed: int) -> Draws:
 
 @lru_cache(maxsize=1)  # the same for every search and every edit
 def fitted(model: StyleGAN) -> Draws:
-    """What the encoder and the directions are fitted to."""
+    """Pictures that the encoder and the directions are fitted to."""
     return draws(model, FITTED, 7)
 
 
@@ -137,7 +138,7 @@ def search(model: StyleGAN, space: Space, x: Tensor, encoder: bool, seed: int, t
 
 
 def slant(pictures: Tensor) -> Tensor:
-    """How far ink leans to the right per row upwards, (N,): the slope of columns on rows, by its moments."""
+    """Slant of ink to the right per row upwards, (N,): the slope of columns on rows, by its moments."""
     side = pictures.shape[-1]
     ink = pictures.reshape(-1, side, side)
     ink = ink / ink.sum((1, 2), keepdim=True).clamp(min=1e-9)

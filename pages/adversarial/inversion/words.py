@@ -1,4 +1,4 @@
-"""What the page of inversion says of a search and of an edit."""
+"""Words of the page of inversion on a search and on an edit."""
 
 from torch import Tensor
 
@@ -26,7 +26,7 @@ def equations(search: lens.Search, space: lens.Space) -> list[str]:
 
 
 def notice(search: lens.Search, space: lens.Space, quantity: str, values: Tensor) -> str:
-    """What holds of this search, and of the edit."""
+    """Sentences that hold of this search, and of the edit."""
     first, last = search.steps[0].error, search.steps[-1].error
     text = (
         f"The error falls from {first:.4f} to {last:.5f}. Z has as many numbers as W, but a search there "
@@ -46,5 +46,5 @@ def notice(search: lens.Search, space: lens.Space, quantity: str, values: Tensor
 
 
 def bracket(error: float) -> str:
-    """Which of OPTIONS it is."""
+    """The one of OPTIONS that it is."""
     return OPTIONS[0] if error < 0.005 else OPTIONS[1] if error <= 0.02 else OPTIONS[2]

@@ -24,14 +24,14 @@ LEAST = 20  # pictures that can be judged, by up to ten neighbours of each
 
 
 def accuracy(network: Classifier) -> float:
-    """Of the network on held-out digits made black and white, on which it was not trained."""
+    """Accuracy of the network on held-out digits made black and white, on which it was not trained."""
     x, y = verdicts.labelled("held out", verdicts.side_of(network))
     with torch.no_grad():
         return float((network.predict(x[:, None]).argmax(1) == y).double().mean())
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether an experiment trains a generator of digits of one of SIDES."""
+    """Check whether an experiment trains a generator of digits of one of SIDES."""
     return any(generated.makes_digits(entry, side) for side in SIDES)
 
 
@@ -99,7 +99,7 @@ class Story:
 
 
 def story(network: Classifier, given: Known, pictures: Tensor, change: str, seed: int) -> Story:
-    """What is seen and said as more and more is spoiled."""
+    """Pictures and sentences as more and more is spoiled."""
     whole = with_junk(pictures, change, seed)
     result = pool(network, given, whole)
     labels = result.probabilities[: len(pictures)].argmax(1)
@@ -133,8 +133,8 @@ def known(network: Classifier) -> Known:
 def drawing(
     network: Classifier, model: Any, model_card: Mapping[str, Any] | None, seed: int
 ) -> Iterator[tuple[float, Drawn]]:
-    """Of a generator, or of held-out digits by their name, step by step where there are any: the share done,
-    and what is drawn so far."""
+    """Draw from a generator, or from held-out digits by their name, step by step where there are any: the
+    share done, and what is drawn so far."""
     if model_card is None:
         yield 1.0, Drawn(network, known(network), verdicts.drawn_by(model, seed))
         return

@@ -38,7 +38,7 @@ class State:
 
     @property
     def network(self) -> Annotated[str, Model("Classifier")]:
-        """Of the generator's data, which its name ends with."""
+        """Name of the network on the generator's data, with which its name ends."""
         named = self.model.partition("/")[0].endswith("-mnist")
         return LARGE if named or self.model == REAL_MNIST else SMALL
 

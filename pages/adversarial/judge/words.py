@@ -33,12 +33,12 @@ def equations(verdicts: list[verdicts.Verdict], floor: verdicts.Verdict) -> list
 
 
 def fallen(first: verdicts.Verdict, now: verdicts.Verdict) -> str:
-    """Which of OPTIONS has fallen further."""
+    """The one of OPTIONS that has fallen further."""
     a, b = first.precision - now.precision, first.recall - now.recall
     return OPTIONS[2] if abs(a - b) <= 0.1 else OPTIONS[0] if a > b else OPTIONS[1]
 
 
 def lower(now: verdicts.Verdict) -> str:
-    """Which of LOWER is so."""
+    """The right one of LOWER."""
     gap = now.precision - now.recall
     return LOWER[2] if abs(gap) <= 0.05 else LOWER[0] if gap < 0 else LOWER[1]

@@ -43,7 +43,7 @@ def plane_of(model: Any, a: int, b: int) -> latent.Plane:
 
 
 def place(plane: latent.Plane, z: Tensor) -> Tensor:
-    """Where codes (..., K) fall in the plane, (..., 2); 1 is √K, near which draws lie."""
+    """Place of codes (..., K) in the plane, (..., 2); 1 is √K, near which draws lie."""
     return plane.place(z) / math.sqrt(z.shape[-1])
 
 
@@ -53,7 +53,7 @@ def tiles(model: Any, a: int, b: int) -> Tensor:
 
 
 def circle(k: int) -> Tensor:
-    """Where draws of the typical length lie in the plane, (65, 2)."""
+    """Circle in the plane on which draws of the typical length lie, (65, 2)."""
     turn = torch.linspace(0, 2 * math.pi, 65)
     return latent.typical_length(k) / math.sqrt(k) * torch.stack([turn.cos(), turn.sin()], 1)
 
@@ -112,7 +112,7 @@ def walk_equations(ts: Sequence[float], lengths: Tensor, omega: float) -> list[s
 
 
 def changed_more(pictures: Tensor) -> str:
-    """Which of OPTIONS is so of the walks (2, S, H, W)."""
+    """The one of OPTIONS that is so of the walks (2, S, H, W)."""
     line, arc = changes(pictures).sum(1).tolist()
     return OPTIONS[2] if abs(line - arc) <= 0.05 * max(line, arc) else OPTIONS[int(arc > line)]
 
@@ -186,7 +186,8 @@ def cut_equations(k: int) -> list[str]:
 
 
 def move(result: Sequence[Cut], at: int) -> str:
-    """Which of MOVES precision does at the next smaller τ (at the smallest: from the next larger one)."""
+    """The one of MOVES that precision does at the next smaller τ (at the smallest: from the next larger
+    one)."""
     now, then = (result[at], result[at - 1]) if at else (result[1], result[0])
     gap = then.verdict.precision - now.verdict.precision
     return MOVES[2] if abs(gap) <= 0.02 else MOVES[0] if gap > 0 else MOVES[1]

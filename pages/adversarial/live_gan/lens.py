@@ -45,13 +45,14 @@ def split(distribution: Distribution, part: int) -> Tensor:
 
 
 def height(data: Tensor) -> float:
-    """Of the window above and below 0 that the data (N, 2) need, with room for points that miss them."""
+    """Height of the window above and below 0 that the data (N, 2) need, with room for points that miss
+    them."""
     return min(REACH, max(LOW, float(data[:, 1].abs().max()) + ROOM))
 
 
 @lru_cache(maxsize=8)
 def shares(distribution: Distribution) -> Tensor:
-    """Of a distribution in each cell of the histogram, CELLS² + 1."""
+    """Shares of a distribution in each cell of the histogram, CELLS² + 1."""
     return histogram(distribution.sample(COUNTED, seed=2))
 
 
@@ -130,7 +131,7 @@ class GameRecipe:
 
     @property
     def tells(self) -> bool:
-        """Whether D's loss bounds the Jensen–Shannon divergence."""
+        """Check whether D's loss bounds the Jensen–Shannon divergence."""
         return issubclass(LOSSES[games.LOSSES[self.loss]["loss"]], Saturating)  # type: ignore[arg-type]
 
 

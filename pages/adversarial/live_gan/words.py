@@ -1,4 +1,4 @@
-"""What the page of a live game says of its frames."""
+"""Words of the page of a live game on its frames."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from pages.adversarial.live_gan import lens
 
 
 def moved(knobs: Mapping[str, float]) -> str:
-    """Who has moved on the way to a frame."""
+    """Player that has moved on the way to a frame."""
     d, g = int(knobs["d"]), int(knobs["g"])
     if not d or not g:
         return "D alone moves" if d else "G alone moves" if g else "both stand still"
@@ -23,7 +23,7 @@ def moving(knobs: Sequence[Mapping[str, float]]) -> list[list[str]]:
 
 
 def numbers(frames: Sequence[rewind.Frame], data: str) -> list[dict[str, str]]:
-    """What the machine shows of each frame: both losses, and modes that are reached, or W₁."""
+    """Numbers of the machine at each frame: both losses, and modes that are reached, or W₁."""
     results = []
     for frame in frames:
         modes, _ = lens.counts(frame)
@@ -35,7 +35,7 @@ def numbers(frames: Sequence[rewind.Frame], data: str) -> list[dict[str, str]]:
 
 
 def captions(frames: Sequence[rewind.Frame], knobs: Sequence[Mapping[str, float]], stride: int) -> list[str]:
-    """What each frame says."""
+    """Caption of each frame."""
     texts = []
     for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
         w1, (modes, quality) = float(frame["w1"]), lens.counts(frame)
@@ -55,7 +55,7 @@ def spelled(value: float) -> str:
 
 
 def equations(frames: Sequence[rewind.Frame], tells: bool) -> list[str]:
-    """What D's loss tells of the distance at each frame, LaTeX."""
+    """Equation of what D's loss tells of the distance at each frame, LaTeX."""
     texts = []
     for frame, result in zip(frames, lens.js_estimates(frames), strict=True):
         d, g = (spelled(float(loss)) for loss in frame["losses"])

@@ -66,7 +66,7 @@ def parts(story: Story) -> go.Figure:
 
 
 def slopes(result: Slopes) -> go.Figure:
-    """What changing the weight would gain, and what moving the samples does."""
+    """Gain from changing the weight, and from moving the samples."""
     names = ["weight", "quality", "coverage", "left mean", "right mean"]
     values = array([result.value, result.quality, result.coverage, result.left, result.right])
     fig = bars(names, values, horizontal=True, color=theme.ATTENTION, xlabel="∂ E_q log(1 − D*)")

@@ -192,8 +192,8 @@ def counted(real: Tensor, result: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 @dataclass(frozen=True)
 class Slopes:
-    """What the best D tells a generator that gives the left mode too much: d/dw of E_q log(1 − D*), its part
-    of quality and of coverage; and the slope of moving either mode's samples, D* held fixed."""
+    """Slopes that the best D gives a generator with too much of the left mode: d/dw of E_q log(1 − D*), its
+    part of quality and of coverage; and the slope of moving either mode's samples, D* held fixed."""
 
     value: float
     quality: float
@@ -221,7 +221,7 @@ def slopes(pair: Pair) -> Slopes:
 
 
 def captions(result: Story) -> list[str]:
-    """How far the trained D is from the best one."""
+    """Caption of how far the trained D is from the best one."""
     return [
         f"After {step} steps |D − D*| is {result.distance(i):.3f} on average, and the loss is "
         f"{result.values[i] - result.least:.3f} above its minimum."
@@ -239,5 +239,5 @@ def equations(result: Story) -> list[str]:
 
 
 def option(js: float) -> str:
-    """Which of OPTIONS a divergence is."""
+    """The one of OPTIONS that a divergence is."""
     return OPTIONS[(js >= 0.05) + (js > 0.3)]

@@ -63,7 +63,7 @@ def black_and_white(ink: Tensor) -> Tensor:
 
 
 def table() -> tuple[Reached, list[Measured]]:
-    """What test digits reach, and the models as they were measured."""
+    """Table of what test digits reach, and of the models as they were measured."""
     kept = recorded.read(FILE)
     rows = zip(*(kept[key].tolist() for key in NUMBERS), kept["samples"].float() / 255, strict=True)
     return Reached(*kept["real"].tolist()), [

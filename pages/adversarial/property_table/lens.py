@@ -47,7 +47,7 @@ OWN = {
 
 
 class Floor(Protocol):
-    """What real digits that no model has seen reach."""
+    """Scores of real digits that no model has seen."""
 
     @property
     def precision(self) -> float: ...
@@ -107,7 +107,7 @@ def shown(measured: Sequence[Measured]) -> Tensor:
 
 
 def likelihood(model: Any) -> str:
-    """How a model answers for log p(x): exactly, by an ODE, by a bound, or not at all."""
+    """Name how a model answers for log p(x): exactly, by an ODE, by a bound, or not at all."""
     if hasattr(model, "log_prob"):
         return "exact"
     if isinstance(model, GaussianDiffusion):  # elbo bounds the chain; `ode_likelihood` asks the same network
@@ -142,7 +142,7 @@ def jump(model: Any) -> float | None:
 
 
 def held(result: Measured, gan: Measured, floor: Floor) -> list[bool | None]:
-    """Whether each of CRITERIA holds; None where nothing was measured."""
+    """Check whether each of CRITERIA holds; None where nothing was measured."""
     return [
         result.work <= FAST * gan.work,
         result.precision >= ENOUGH * floor.precision,
@@ -160,7 +160,7 @@ def times(result: Measured, gan: Measured) -> str:
 
 
 def numbers(result: Measured, gan: Measured) -> list[str]:
-    """What stands in each cell of a row."""
+    """Text of each cell of a row."""
     return [
         f"{times(result, gan)}×", f"{result.precision:.2f}", f"{result.recall:.2f}",
         "no code" if result.jump is None else f"{result.jump:.2f}", "–", result.likelihood,
@@ -168,7 +168,8 @@ def numbers(result: Measured, gan: Measured) -> list[str]:
 
 
 def agreement(text: str, holds: Sequence[bool | None]) -> list[int]:
-    """Of each cell: 0 the text says nothing or nothing was measured, 1 both agree, 2 they do not."""
+    """Agreement of each cell: 0 the text says nothing or nothing was measured, 1 both agree, 2 they do
+    not."""
     return [
         0 if word not in "yn" or fact is None else 1 if (word == "y") == fact else 2
         for word, fact in zip(text, holds, strict=True)
@@ -185,7 +186,7 @@ def cells(measured: Sequence[Measured], floor: Floor) -> tuple[list[list[str]], 
 
 
 def sentence(row: str, column: int, result: Measured, gan: Measured, floor: Floor) -> str:
-    """What was measured in a cell, and what the text says."""
+    """Sentence on a cell: what was measured, and what the text says."""
     rules = (
         f"One sample takes {result.work / 1e6:.3g} million multiplications and additions, "
         f"{times(result, gan)} times the GAN's; at most {FAST:g} times is fast.",

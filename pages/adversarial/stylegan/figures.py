@@ -26,12 +26,12 @@ def mixing(seen: Any) -> dict[str, Any]:
 
 
 def shares(text: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """What row and column explain at each crossing."""
+    """Shares that row and column explain at each crossing."""
     return pairs(text, ("row", "column"), "layers with the row's style", "share of variance")
 
 
 def against(text: Sequence[tuple[float, float]]) -> dict[str, Any]:
-    """How sure the reader is, and how far pictures spread as a share of its value at ψ = 1."""
+    """Confidence of the reader, and the spread of pictures as a share of its value at ψ = 1."""
     names = ("certainty", "spread")
     return pairs(
         text, names, "ψ", "certainty of the classifier; spread / spread at 1", [f"{c:g}" for c in CUTS]

@@ -83,7 +83,7 @@ def explained(model: StyleGAN, seed: int) -> list[tuple[float, float]]:
 
 
 def mixed_layers(crossings: int) -> list[dict[str, str]]:
-    """What the machine says of G at each crossing: how many layers have which style."""
+    """Numbers of the machine for G at each crossing: how many layers have which style."""
     return [{"G": f"{c} row, {crossings - 1 - c} column"} for c in range(crossings)]
 
 
@@ -110,7 +110,7 @@ def mixing_equations(text: Sequence[tuple[float, float]]) -> list[str]:
 
 
 def decides(text: tuple[float, float]) -> str:
-    """Which of OPTIONS explains more than half of the variance."""
+    """The one of OPTIONS that explains more than half of the variance."""
     return OPTIONS[0] if text[0] > 0.5 else OPTIONS[1] if text[1] > 0.5 else OPTIONS[2]
 
 
@@ -219,7 +219,7 @@ def counts(h: Tensor) -> list[str]:
 
 
 def notice(model: StyleGAN, name: str, of_style: float, paths: tuple[float, float]) -> str:
-    """What holds of all views."""
+    """Sentences that hold of all views."""
     first, *_, last = model.generator.sides
     return (
         f"{name} has {count(model)} layers of {first} to {last} pixels "

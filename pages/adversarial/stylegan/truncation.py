@@ -31,7 +31,7 @@ def named(reader: Any, pictures: Tensor) -> Tensor:
 
 
 def sure(reader: Any, pictures: Tensor) -> float:
-    """How sure the reader is of pictures (N, S, S), on average."""
+    """Confidence of the reader in pictures (N, S, S), on average."""
     return float(read(reader, pictures).max(1).values.mean())
 
 
@@ -72,7 +72,7 @@ def cut_captions(reader: str, certain: Sequence[float], spreads: Sequence[float]
 
 
 def cut_equations(spreads: Sequence[float]) -> list[str]:
-    """What is cut off, LaTeX."""
+    """Equation of what is cut off, LaTeX."""
     return [
         rf"w'=\bar w+{psi:g}\,(w-\bar w),\qquad \overline{{\mathrm{{sd}}}}={sd:.4f}"
         for psi, sd in zip(CUTS, spreads, strict=True)

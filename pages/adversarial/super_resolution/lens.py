@@ -36,7 +36,7 @@ class Look:
 
 
 def weights_between() -> list[float]:
-    """How far each frame is from the plain network's weights to the game's."""
+    """Distance of each frame from the plain network's weights to the game's."""
     return [i / (STEPS - 1) for i in range(STEPS)]
 
 
@@ -84,7 +84,7 @@ def errors(result: Look) -> Look:
 
 
 def captions(result: Look) -> list[str]:
-    """What each blend reaches."""
+    """Caption of what each blend reaches."""
     return [
         f"{share:.0%} of the way to the adversarial network's weights: {p:.2f} dB, {s:.0%} of the target's "
         f"sharpness."
@@ -103,5 +103,5 @@ def equations(result: Look) -> list[str]:
 
 
 def better(result: Look) -> str:
-    """Which network is nearer to the truth in squared error."""
+    """Network that is nearer to the truth in squared error."""
     return PLAIN if float(result.psnr[0]) > float(result.psnr[-1]) else GAME

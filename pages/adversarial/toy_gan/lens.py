@@ -21,7 +21,7 @@ RUNAWAY = 1e3  # beyond it nothing is drawn
 
 @dataclass(frozen=True)
 class Rules:
-    """What the game is played by; equal rules play alike."""
+    """Rules of the game; equal rules play alike."""
 
     loss: str = "non-saturating"
     start: float = 3.0
@@ -135,7 +135,7 @@ def judged(course: Course, x: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def fate(course: Course) -> str:
-    """What became of θ: "runs away", "settles", "circles" or "is on its way"."""
+    """Fate of θ: "runs away", "settles", "circles" or "is on its way"."""
     if not bool((course.theta.abs() < RUNAWAY / 2).all()):
         return "runs away"
     end = (course.theta - course.rules.real)[-ROUNDS // 2 :]
@@ -146,7 +146,7 @@ def fate(course: Course) -> str:
 
 
 def captions(course: Course) -> list[str]:
-    """What every frame says."""
+    """Caption of every frame."""
     rules = course.rules
     return [
         f"Round {r} of {ROUNDS}: θ = {t:.3f} is {abs(rules.real - t):.3f} from the data's mean. The slope of "
@@ -156,7 +156,7 @@ def captions(course: Course) -> list[str]:
 
 
 def numbers(course: Course) -> list[dict[str, str]]:
-    """What the machine shows of each round: θ, and the slope of D's logit."""
+    """Numbers of the machine at each round: θ, and the slope of D's logit."""
     return [
         {"G": f"θ = {t:.2f}", "D": f"φ₁ = {slope:.2f}"}
         for t, slope in zip(course.theta.tolist(), course.phi[:, 1].tolist(), strict=True)

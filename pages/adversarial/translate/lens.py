@@ -112,7 +112,7 @@ def equations(result: Look) -> list[str]:
 
 
 def captions(result: Look) -> list[str]:
-    """What every phase says."""
+    """Caption of every phase."""
     one, other = result.distances[DISTANCE], result.distances[GAME]
     return [
         f"Target shifted by {p / PHASES:.0%} of a period: the output of "

@@ -40,7 +40,8 @@ class Look:
     partner: Tensor
 
     def reach(self) -> float:
-        """Of a window around 0, or around μ, in which nearly all points lie, and all that are marked."""
+        """Reach of a window around 0, or around μ, in which nearly all points lie, and all that are
+        marked."""
         around = torch.cat([self.a[None], self.translations - torch.tensor(SHIFT)]).abs()
         few = around[:, marked(self.a)]
         return max(1.05 * float(around.flatten().quantile(0.98)), 0.25 + float(few.max()))
@@ -80,7 +81,7 @@ def norm(x: Tensor) -> Tensor:
 
 
 def look(domain: str, ink: Tensor | None, mirror: bool, scale: float, undoes: bool) -> Look:
-    """What every turn costs.
+    """Costs of every turn.
 
     Raises:
         UserError: there is no ink, or the scale is 0.
@@ -122,7 +123,7 @@ def chosen(costs: Tensor) -> int:
 
 
 def captions(result: Look) -> list[str]:
-    """What each turn reaches."""
+    """Caption of what each turn reaches."""
     return [
         f"Rotation by {d:.0f}°: distance to the hidden partner {p:.2f}, cycle loss {c:.2f}, W₁ {w:.2f}."
         for d, p, c, w in zip(

@@ -67,13 +67,13 @@ def gradient_norm(
 
 
 def shares(f: Tensor) -> Tensor:
-    """Of logits (N,) in BINS bars from −REACH to REACH."""
+    """Shares of logits (N,) in BINS bars from −REACH to REACH."""
     inside = f.clamp(-REACH + 1e-3, REACH - 1e-3)
     return torch.histc(inside, BINS, -REACH, REACH) / len(f)
 
 
 def settings(width: int) -> dict[str, Any]:
-    """Of the two networks, D of two layers of so many units."""
+    """Settings of the two networks, D of two layers of so many units."""
     return {"loss": "non-saturating", "event_shape": (1, 8, 8), "discriminator_hidden": [width, width]}
 
 
@@ -150,12 +150,12 @@ def look(model: GAN, critic: nn.Module, x: Tensor, z: Tensor, blur: Tensor, done
 
 
 def numbers(looks: list[Look]) -> list[dict[str, str]]:
-    """What the parts of the GAN say at every look."""
+    """Numbers of the parts of the GAN at every look."""
     return [{"G": "frozen", "D": f"step {one.steps:,}"} for one in looks]
 
 
 def captions(looks: list[Look]) -> list[str]:
-    """What every look says."""
+    """Caption of every look."""
     return [
         f"After {one.steps:,} more steps of D: saturating {one.norms['saturating']:.3g}, "
         f"non-saturating {one.norms['non-saturating']:.3g}, critic {one.norms['critic']:.3g}."
@@ -174,6 +174,6 @@ def equations(looks: list[Look]) -> list[str]:
 
 
 def left(looks: list[Look]) -> str:
-    """Which of OPTIONS is left of the saturating gradient at the end."""
+    """The one of OPTIONS that is left of the saturating gradient at the end."""
     share = looks[-1].norms["saturating"] / looks[0].norms["saturating"]
     return OPTIONS[0] if share < 0.1 else OPTIONS[1] if share <= 0.5 else OPTIONS[2]

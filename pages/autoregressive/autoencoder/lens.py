@@ -96,7 +96,7 @@ def race(width: int, seed: int, count: int = 200) -> Trace:
 
 
 def look(done: int, models: dict[str, Autoencoder | MADE], losses: dict[str, float]) -> Step:
-    """What both are after `done` passes."""
+    """Look at both after `done` passes."""
     values: dict[str, object] = {"passes": done}
     with torch.no_grad():
         for name, model in models.items():
@@ -136,7 +136,8 @@ def draw(model: Autoencoder | MADE, count: int, seed: int) -> Tensor:
 
 
 def film(trace: Trace, what: str) -> dict[str, Tensor]:
-    """What `look` has kept of both models at every step, "reads" or "drawn": (F, …) by "ae" and "made"."""
+    """Frames that `look` has kept of both models at every step, "reads" or "drawn": (F, …) by "ae" and
+    "made"."""
     return {name: torch.stack([s.values[f"{what}_{name}"] for s in trace]) for name in ("ae", "made")}
 
 
@@ -166,7 +167,7 @@ def decode_noise(model: Autoencoder, examples: Tensor, count: int, seed: int) ->
 
 
 def known(pictures: Tensor, examples: Tensor) -> Tensor:
-    """Which of pictures (N, n) are among examples (M, n), (N,) bool."""
+    """Mark which of pictures (N, n) are among examples (M, n), (N,) bool."""
     return (pictures[:, None] == examples[None]).all(-1).any(-1)
 
 
@@ -182,7 +183,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class Digit:
-    """What trained models say of one digit (n,).
+    """Answers of trained models to one digit (n,).
 
     Attributes:
         rebuilt: (n,) the autoencoder's outputs. bce: its loss, nats.
@@ -199,7 +200,7 @@ class Digit:
 
     @property
     def largest(self) -> tuple[float, float]:
-        """Of own gradients, by size, of both."""
+        """Largest of both models' own gradients, by size."""
         return float(self.own_ae.abs().max()), float(self.own_made.abs().max())
 
 

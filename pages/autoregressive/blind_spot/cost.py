@@ -1,4 +1,4 @@
-"""What a blind spot costs: stripes, pictures in which each pixel copies one that a single stack never sees.
+"""Cost of a blind spot: stripes, pictures in which each pixel copies one that a single stack never sees.
 
 The price comes from the data: no network pays less for x_i than H(x_i | the pixels that it reads).
 
@@ -39,7 +39,7 @@ def stripes(name: str) -> BinaryImages:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a model says of one pixel of one picture: p(x_i = 1 | x_<i), and -log p of what x_i is, nats."""
+    """Answer of a model for one pixel of one picture: p(x_i = 1 | x_<i), and -log p of what x_i is, nats."""
 
     p: float
     cost: float
@@ -47,13 +47,13 @@ class Prediction:
 
 @torch.no_grad()
 def prediction(model: PixelModel, picture: Tensor, pixel: int) -> Prediction:
-    """Of `pixel` of a picture (1, H, W) of bits."""
+    """Prediction of `pixel` of a picture (1, H, W) of bits."""
     p = float(model.conditionals(picture[None])[0].flatten()[pixel])
     return Prediction(p, -float(model.log_conditionals(picture[None])[0].flatten()[pixel]))
 
 
 def entropy(codes: Tensor) -> float:
-    """Of the distribution that draws each of the integers `codes` (N,) equally often, nats."""
+    """Entropy of the distribution that draws each of the integers `codes` (N,) equally often, nats."""
     p = codes.unique(return_counts=True)[1].double() / len(codes)
     return float(-torch.special.xlogy(p, p).sum())
 
@@ -90,10 +90,10 @@ def source_of(pixel: int, side: int, shift: int) -> int | None:
 
 
 def share_of_stripes(pictures: Tensor, shift: int) -> float:
-    """How many of the pictures (N, 1, H, W) are stripes."""
+    """Share of the pictures (N, 1, H, W) that are stripes."""
     return float((pictures[..., 1:, :-shift] == pictures[..., :-1, shift:]).flatten(1).all(1).float().mean())
 
 
 def kinds(pictures: Tensor) -> int:
-    """How many of the pictures (N, 1, H, W) differ from one another."""
+    """Number of the pictures (N, 1, H, W) that differ from one another."""
     return len(pictures.flatten(1).unique(dim=0))

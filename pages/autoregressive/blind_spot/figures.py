@@ -13,8 +13,8 @@ DECADES = 8  # of the number of paths, from the palest blue to full blue
 
 
 def reach(paths: Any, pixel: int, at: int = 0) -> tuple[go.Figure, dict[str, Any]]:
-    """What a pixel's logit reads of the picture after `at` layers, and the frames for every number of layers;
-    a click reports x = column, y = row.
+    """Pixels of the picture that a pixel's logit reads after `at` layers, and the frames for every number of
+    layers; a click reports x = column, y = row.
 
     Args:
         paths: (L, side, side) at least 0, drawn by the logarithm.

@@ -29,7 +29,7 @@ ONE, TWO = "one stack", "two stacks"
 
 @dataclass(frozen=True)
 class Shape:
-    """What decides which pixels are read.
+    """Shape of the model that decides which pixels are read.
 
     Attributes:
         gated: two stacks, else one.
@@ -103,17 +103,17 @@ def blind(read: Tensor, pixel: int) -> Tensor:
 
 
 def unread(paths: Tensor, pixel: int) -> list[int]:
-    """How many earlier pixels have no path, for each number of layers of paths (L, side, side)."""
+    """Number of earlier pixels that have no path, for each number of layers of paths (L, side, side)."""
     return [int(blind(each > 0, pixel).sum()) for each in paths]
 
 
 def never_read(shape: Shape, pixel: int) -> int:
-    """How many earlier pixels stay unread at any depth."""
+    """Number of earlier pixels that stay unread at any depth."""
     return int(at_any_depth(shape, pixel).sum())
 
 
 def leaks(paths: Tensor, pixel: int) -> list[int]:
-    """How many pixels have a path that do not come before `pixel`, for each number of layers."""
+    """Number of pixels with a path that do not come before `pixel`, for each number of layers."""
     return (paths.flatten(1)[:, pixel:] > 0).sum(1).tolist()
 
 

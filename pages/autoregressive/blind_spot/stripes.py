@@ -1,4 +1,4 @@
-"""What a blind spot costs: pictures in which each pixel copies one that a single stack never sees."""
+"""Cost of a blind spot: pictures in which each pixel copies one that a single stack never sees."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""What the views of chains share."""
+"""Parts that the views of chains share."""
 
 from modules.autoregressive import markov
 from pages.autoregressive.chains import lens

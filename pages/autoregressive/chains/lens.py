@@ -101,7 +101,7 @@ class Lookup:
 
 
 def lookup(model: NeighbourNet, x: Tensor, pixel: int) -> Lookup:
-    """What is read for one pixel of x (64,)."""
+    """Entry that is read for one pixel of x (64,)."""
     row = int(model.rows(x[None])[0, pixel])
     zeros, ones = (int(c) for c in model.counts[row])
     inside = [p for p in model.parents[pixel] if p >= 0]
@@ -201,7 +201,7 @@ def possible(result: Mapping[str, float]) -> dict[str, float]:
 
 
 def spread(known: Mapping[str, float]) -> float:
-    """How far p varies with the histories of one symbol or more."""
+    """Spread of p over the histories of one symbol or more."""
     remembered = list(known.values())[1:]
     return max(remembered) - min(remembered) if remembered else 0.0
 

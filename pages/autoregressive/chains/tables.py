@@ -59,8 +59,8 @@ class Table:
 
 
 def table(model: MarkovChain) -> Table:
-    """What the chain has counted: a row for every pixel, or, of one table for all, for each of the first k
-    pixels and then for all others."""
+    """Table of what the chain has counted: a row for every pixel, or, of one table for all, for each of the
+    first k pixels and then for all others."""
     code = torch.arange(2**model.memory)
     pixels = torch.arange(model.memory + 1 if model.homogeneous else model.n)
     exists = code < 2 ** pixels.clamp(max=model.memory)[:, None]  # (R, 2^k): early pixels have fewer before
@@ -72,7 +72,7 @@ def table(model: MarkovChain) -> Table:
 
 
 def row_names(result: Table, n: int) -> list[str]:
-    """What the rows of the table of n pixels are called."""
+    """Names of the rows of the table of n pixels."""
     rows = len(result.met)
     return [str(i) for i in range(rows)] if rows == n else [*map(str, range(rows - 1)), f"{rows - 1} on"]
 

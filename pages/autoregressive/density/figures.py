@@ -70,7 +70,7 @@ def section(x: Any, total: Any, components: Any, at: float, title: str = "") -> 
 
 
 def sweep(density: Any, components: Any, places: Sequence[float], ring: int) -> tuple[dict, dict]:
-    """What moves in `plane`, whose ring is trace number `ring`, and in `section`, while x_1 goes through
+    """Moving parts of `plane`, whose ring is trace number `ring`, and of `section`, while x_1 goes through
     places: density (F, N), components (F, K, N)."""
     parts = array(components)
     plane = {f"layout.shapes.0.x{end}": list(places) for end in (0, 1)}

@@ -29,7 +29,7 @@ CELLS = 400  # of the window, a side
 
 
 def of_the_plane(experiment: Experiment) -> bool:
-    """Whether an experiment trains RNADE on points of the plane."""
+    """Check whether an experiment trains RNADE on points of the plane."""
     return surfaces.is_a(experiment, RNADE) and surfaces.is_a(experiment, points.Points, part="data")
 
 

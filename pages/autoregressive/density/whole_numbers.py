@@ -27,7 +27,7 @@ def levels(count: int = 400) -> Tensor:
 
 
 def entropy(x: Tensor) -> float:
-    """Of the rows of whole numbers (N, m) as they occur, nats."""
+    """Entropy of the rows of whole numbers (N, m) as they occur, nats."""
     p = x.unique(dim=0, return_counts=True)[1].double() / len(x)
     return -float((p * p.log()).sum())
 

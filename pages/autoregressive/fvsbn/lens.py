@@ -24,7 +24,7 @@ def is_triangle(widths: list[int]) -> bool:
 
 
 def commas(text: str) -> str:
-    """What was decided about the commas of A, "" where nothing was to be."""
+    """Say what was decided about the commas of A, "" where nothing was to be."""
     return cells.rows(text, is_triangle)[1]
 
 
@@ -167,7 +167,7 @@ def reading(model: FVSBN, x: Tensor) -> Reading:
 
 
 def captions(model: FVSBN, x: Tensor) -> list[str]:
-    """What happens at each rank."""
+    """Caption of what happens at each rank."""
     result, read = factors(model, x), reading(model, x)
     return [
         f"x{f.variable + 1} is {x[f.variable]:.0f}: factor {f.factor:.4f}. "

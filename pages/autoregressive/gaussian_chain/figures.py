@@ -66,7 +66,7 @@ def paths(
 
 
 def growth(x: Any, means: Any) -> dict[str, Any]:
-    """What moves in `paths` while one (T,) grows value by value, each drawn around its mean (T,)."""
+    """Moving parts of `paths` while one (T,) grows value by value, each drawn around its mean (T,)."""
     count = len(x)
     return {
         "data.2.y": prefixes(array(x)[None])[:, :-1],
@@ -76,7 +76,7 @@ def growth(x: Any, means: Any) -> dict[str, Any]:
 
 
 def rows(count: int) -> dict[str, list[float]]:
-    """What moves in `covariance` while its frame goes from row to row."""
+    """Moving parts of `covariance` while its frame goes from row to row."""
     return {f"layout.shapes.0.y{end}": [r - 0.5 + end for r in range(count)] for end in (0, 1)}
 
 
@@ -112,7 +112,8 @@ def covariance(matrix: Any, row: int, title: str = "") -> go.Figure:
 
 
 def places(at: Any, exact: Any, drawn: Any) -> go.Figure:
-    """Where a walk is: exact probabilities (trace 0) and shares of the draws (trace 1) at whole numbers."""
+    """Probabilities of where a walk is, exact (trace 0), and shares of the draws (trace 1), at whole
+    numbers."""
     fig = go.Figure()
     for name, heights, color in (("exact", exact, theme.HIDDEN), ("drawn", drawn, theme.OUTPUT)):
         fig.add_trace(go.Bar(x=array(at), y=array(heights), name=name, marker={"color": color}, width=0.8,

@@ -53,12 +53,12 @@ def draw_trace(model: GaussianChain, seed: int) -> Trace:
 
 
 def means(trace: Trace) -> Tensor:
-    """What each value of a drawn path was drawn around, (steps,)."""
+    """Mean around which each value of a path was drawn, (steps,)."""
     return torch.tensor([step.values["mean"] for step in trace], dtype=torch.float64)
 
 
 def links(slope: float) -> str:
-    """How the covariance of a value with later ones goes on, a sentence."""
+    """Say how the covariance of a value with later ones goes on."""
     if slope == 0:
         return "With a = 0 no value knows of another: the covariance is a diagonal."
     side = " and changes sign" if slope < 0 else ""
@@ -81,7 +81,7 @@ MOVES = {  # of the variance, and why it does not move so
 
 
 def growth(slope: float, stationary: bool) -> str:
-    """How the variance goes on, a sentence."""
+    """Say how the variance goes on."""
     if stationary:
         return "Every value has the same variance, by the choice of the first."
     if abs(slope) < 1:
@@ -115,7 +115,7 @@ def variance_equation(slope: float, scale: float, model: GaussianChain, stationa
 
 
 def commas(text: str) -> str:
-    """What was decided about the commas of a path, "" where nothing was to be."""
+    """Say what was decided about the commas of a path, "" where nothing was to be."""
     return cells.words(text)[1]
 
 

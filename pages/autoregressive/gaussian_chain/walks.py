@@ -30,7 +30,7 @@ class Walk:
 
     @property
     def ways(self) -> list[int]:
-        """How many of the 2^steps equally likely ways end at each place."""
+        """Number of the 2^steps equally likely ways that end at each place."""
         return [round(p * 2 ** (len(self.distribution) - 1)) for p in self.distribution.tolist()]
 
     @property

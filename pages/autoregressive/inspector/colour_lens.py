@@ -90,8 +90,8 @@ def completions(model: PixelModel, x: Tensor, pixel: int, count: int, seed: int)
 
 
 def inside(model: PixelModel, x: Tensor, pixel: int) -> Tensor:
-    """What the colours of one pixel read of each other, (3, 3): row reads column, the largest |∂ logit / ∂ x|
-    over the levels; exactly 0 on the diagonal and above."""
+    """Dependence of the colours of one pixel on each other, (3, 3): row reads column, the largest |∂ logit /
+    ∂ x| over the levels; exactly 0 on the diagonal and above."""
     places = torch.arange(3) * (x.numel() // 3) + pixel
     rows = [
         torch.stack([gradient_row(model, model.order, x, int(i), k)[places].abs() for k in range(LEVELS)])

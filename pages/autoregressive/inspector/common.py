@@ -1,4 +1,4 @@
-"""What the views of the inspector share: the model, the reader's digit, a class."""
+"""Parts that the views of the inspector share: the model, the reader's digit, a class."""
 
 from typing import Any
 

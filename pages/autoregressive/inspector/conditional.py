@@ -24,7 +24,8 @@ def posterior(name: str, x: torch.Tensor) -> torch.Tensor:
 
 
 def own_figure(name: str, model: Any, x: torch.Tensor, conditional: lens.Conditional, y: int | None) -> str:
-    """What a member can show of itself, else the cost of every pixel; and a sentence on it, if there is."""
+    """Figure that a member can show of itself, else the cost of every pixel; and a sentence on it, if there
+    is."""
     side, text = drawing.side(model), ""
     if model.num_categories > 2:
         names, p = [str(k) for k in range(model.num_categories)], conditional.distribution

@@ -1,4 +1,4 @@
-"""What each pixel of a picture costs under a model, and under two of them."""
+"""Cost of each pixel of a picture under a model, and under two of them."""
 
 from dataclasses import dataclass
 from typing import Any

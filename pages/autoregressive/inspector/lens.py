@@ -21,7 +21,7 @@ from pages.autoregressive.inspector.nade_state import running_units
 
 
 def is_nade(experiment: Experiment) -> bool:
-    """Whether an experiment trains a NADE on digits."""
+    """Check whether an experiment trains a NADE on digits."""
     return of_pictures(experiment) and surfaces.is_a(experiment, NADE)
 
 
@@ -35,18 +35,18 @@ def same_pictures(name: str, others: dict[str, Experiment]) -> list[str]:
 
 
 def comparable(experiment: Experiment, others: dict[str, Experiment]) -> bool:
-    """Whether another member has learned the same binary pictures."""
+    """Check whether another member has learned the same binary pictures."""
     same = same_pictures(experiment.name, others)
     return of_binary_pictures(experiment) and any(of_binary_pictures(others[n]) for n in same)
 
 
 def classes(model: Any) -> int:
-    """How many classes a model knows; 0 without."""
+    """Number of classes that a model knows; 0 without."""
     return int(getattr(model, "num_classes", 0))
 
 
 def any_order(model: Any) -> bool:
-    """Whether pixels may be drawn in another order than the model's own."""
+    """Check whether pixels may be drawn in another order than the model's own."""
     return not isinstance(model, PixelModel)
 
 

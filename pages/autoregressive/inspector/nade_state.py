@@ -94,7 +94,7 @@ def shown_states(state: RunningState, kind: str) -> Tensor:
 
 
 def columns_taken(state: RunningState, step: int) -> int:
-    """How many of the first `step` pixels have fed anything but 0."""
+    """Number of the first `step` pixels that have fed anything but 0."""
     return int(state.fed[state.order[:step]].count_nonzero())
 
 
@@ -113,7 +113,7 @@ def drift(state: RunningState, again: Tensor) -> Tensor:
 
 
 def addition(model: NADE, state: RunningState, step: int, unit: int) -> str:
-    """What the last of `step` pixels has added to one unit, as LaTeX."""
+    """Addition of the last of `step` pixels to one unit, as LaTeX."""
     if step == 0:
         return rf"a_{{{unit}}} = c_{{{unit}}} = {float(model.start[unit]):.4f}"
     last = int(state.order[step - 1])

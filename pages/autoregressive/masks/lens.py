@@ -148,7 +148,7 @@ def measured_support(model: MADE, probes: int = 64, seed: int = 0) -> Tensor:
 
 
 def reached(wiring: Connectivity, layer: int, unit: int) -> list[Tensor]:
-    """Which units lie on a path into one unit: a bool vector per layer, inputs first, up to `layer`.
+    """Units that lie on a path into one unit: a bool vector per layer, inputs first, up to `layer`.
 
     Args:
         layer: 0 for the inputs, 1.. for hidden layers, len(layers) for the outputs.

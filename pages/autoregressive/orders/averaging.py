@@ -1,4 +1,4 @@
-"""How not to mix: averaged conditionals of two orders are no density."""
+"""Mix orders the wrong way: averaged conditionals of two orders are no density."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Why an order can matter at all: the best FVSBN of each order on all bars and stripes."""
+"""See why an order can matter at all: the best FVSBN of each order on all bars and stripes."""
 
 from typing import Any
 

@@ -45,7 +45,7 @@ def strip(each: Any, lines: Mapping[str, float], at: int) -> tuple[go.Figure, Ma
 
 
 def visits(ranks: Any, title: str = "") -> go.Figure:
-    """When each pixel is visited, (side, side) from 1, NaN where it is not; late ones dark."""
+    """Time at which each pixel is visited, (side, side) from 1, NaN where it is not; late ones dark."""
     rank = array(ranks).astype(float)
     fig = heatmap(
         rank, zmin=0, zmax=1.5 * float(np.nanmax(rank, initial=1)), title=title, square=True, colorbar=False,

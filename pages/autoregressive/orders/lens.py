@@ -73,7 +73,7 @@ def pool(kind: str, model: Autoregressive, count: int, seed: int = 0) -> list[Te
 
 
 def names(kind: str, count: int) -> list[str]:
-    """What the orders of a pool are called."""
+    """Names of the orders of a pool."""
     return list(SCANS) if kind == "scans" else ["one that the model knows", *["random"] * (count - 1)]
 
 
@@ -146,13 +146,15 @@ INSIDE = ("raster", "reversed", "random")
 
 
 def order_of_hole(given: Tensor, inside: str, seed: int = 0) -> Tensor:
-    """What is given first, then the hole in the order `inside`, (n,); given (n,), NaN in the hole."""
+    """Order of all pixels: first what is given, then the hole in the order `inside`, (n,); given (n,), NaN
+    in the hole."""
     order = resolve_order(inside, len(given), seed)
     return observed_first(~given.isnan(), order)
 
 
 def visits(order: Tensor, known: Tensor) -> Tensor:
-    """When each pixel of the hole is visited, from 1, (n,); NaN where it is known, known (n,) bool."""
+    """Time at which each pixel of the hole is visited, from 1, (n,); NaN where it is known, known (n,)
+    bool."""
     return (ranks(order) - known.sum()).float().masked_fill(known, math.nan)
 
 
@@ -169,7 +171,7 @@ HALVES = ("lower", "upper", "left", "right", "random")
 
 
 def removed(half: str, side: int, seed: int = 0) -> Tensor:
-    """Which of side² pixels are taken away, (side²,) bool; `random` draws half of them.
+    """Mark which of side² pixels are taken away, (side²,) bool; `random` draws half of them.
 
     Raises:
         ValueError: no such half.

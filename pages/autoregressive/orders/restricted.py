@@ -1,4 +1,4 @@
-"""Why an order can matter: the best FVSBN of every order, on all bars and stripes.
+"""See why an order can matter: the best FVSBN of every order, on all bars and stripes.
 
 The chain rule loses nothing in any order, and tables reach the entropy in all of them. What an order costs is
 the price of restricted conditionals: here logistic ones. ([GM] 1.5.4 calls a fixed order itself a bias, since

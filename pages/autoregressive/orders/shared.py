@@ -1,4 +1,4 @@
-"""What the views of orders share: the model, the reader's digit, completions."""
+"""Parts that the views of orders share: the model, the reader's digit, completions."""
 
 import torch
 

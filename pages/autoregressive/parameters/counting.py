@@ -59,8 +59,8 @@ def draw_weights(model: nn.Module, seed: int = 0) -> None:
 
 @torch.no_grad()
 def both_counts(run: Callable[[int], Any], low: int = 1, high: int = 3) -> tuple[int, int]:
-    """Of `run(B)` for one example more: all, and those with weights that no mask has set to 0. What is done
-    once for a batch, such as masking, is left out."""
+    """Counts of `run(B)` for one example more: all, and those with weights that no mask has set to 0. What
+    is done once for a batch, such as masking, is left out."""
     counts = []
     for batch in (low, high):
         with Multiplications() as seen:

@@ -1,4 +1,4 @@
-"""What an autoregressive model costs: its free numbers, and its multiplications for likelihood and sample.
+"""Cost of an autoregressive model: its free numbers, and its multiplications for likelihood and sample.
 
 Nothing here is a formula but `FORMULAS`: free numbers are the elements of the arrays of a model that is
 really made, multiplications are seen as they happen.
@@ -85,7 +85,7 @@ def operands(name: str, n: int, k: int, d: int) -> str:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one model; None where it is too large to be made.
+    """Cost of one model; None where it is too large to be made.
 
     Attributes:
         numbers: free numbers, counted.
@@ -185,7 +185,7 @@ def crossing(k: int, d: int, most: int) -> int | None:
 
 
 def not_there(low: int, high: int, cross: int | None, d: int) -> str:
-    """Why the table does not overtake NADE at an n from low to high."""
+    """Say why the table does not overtake NADE at an n from low to high."""
     late = cross is not None and cross < low
     n = low - 1 if late else high
     numbers = f"n = {n}: the table has {FORMULAS['joint table'](n, 1, d):,} numbers, "

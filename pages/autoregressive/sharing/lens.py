@@ -1,4 +1,4 @@
-"""What shared weights buy: networks of their own for every pixel (untied) against NADE, at equal width.
+"""Gain from shared weights: networks of their own for every pixel (untied) against NADE, at equal width.
 
 Both have d sigmoid units per pixel and differ in one thing: untied learns d weights for every pair of pixels,
 NADE d for every pixel. Trained on few digits and on many, each kept where validation liked it best.
@@ -55,7 +55,7 @@ def nll(model: Autoregressive, x: Tensor) -> float:
 
 
 def input_weights(name: str, hidden: int) -> int:
-    """How many numbers lead from pixels to hidden units."""
+    """Number of weights that lead from pixels to hidden units."""
     weight = seeded(lambda: MODELS[name][0](hidden)).weight
     assert isinstance(weight, Tensor)
     return weight.numel()
@@ -143,7 +143,7 @@ class Shipped:
 
 
 def shipped(name: str, size: int, model: Autoregressive, card: Mapping[str, Any]) -> Shipped:
-    """What is known of one model of SHIPPED; its training digits are those of its card."""
+    """Facts of one model of SHIPPED; its training digits are those of its card."""
     x = stock.examples(Digits, "train", **card["config"]["data"]["init_args"])[0].flatten(1)
     std = card.get("std", {}).get("test/nll", 0.0)
     return Shipped(name, size, SHIPPED[name][size], card["metrics"]["test/nll"], std, nll(model, x))
@@ -151,7 +151,7 @@ def shipped(name: str, size: int, model: Autoregressive, card: Mapping[str, Any]
 
 @torch.no_grad()
 def columns(model: Autoregressive, units: int) -> Tensor:
-    """What each pixel adds to the first `units` units of the network of each pixel: (64 networks, units,
+    """Additions of each pixel to the first `units` units of the network of each pixel: (64 networks, units,
     64), NaN for the pixels that this network does not read. NADE's networks have the same columns."""
     if isinstance(model, NADE):
         full = model.weight[:, 0].expand(model.n, -1, -1)  # (n, n, d)
@@ -177,7 +177,7 @@ def reach(result: Sequence[Tensor]) -> float:
 
 
 def read_by(name: str, pixel: int, hidden: int) -> str:
-    """What the network of a pixel (from 0) reads, and whose its weights are, a sentence."""
+    """Say what the network of a pixel (from 0) reads, and whose its weights are."""
     if name == "NADE":
         return "NADE: none of its own."
     return f"Pixel {pixel} reads {pixel} pixels. Untied: {hidden * pixel:,} weights of its own."
@@ -220,7 +220,7 @@ def advantage(runs: Sequence[Run], size: int, split: str) -> float:
 
 
 def overshoot(runs: Sequence[Run], name: str, size: int) -> float:
-    """What training on after the best step costs on test, nats, mean over seeds."""
+    """Cost on test of training on after the best step, nats, mean over seeds."""
     mine = [r for r in runs if r.model == name and r.size == size]
     return statistics.fmean(r.last - r.test for r in mine)
 

@@ -144,7 +144,7 @@ def pictures(runs: list[lens.Run], hidden: int) -> None:
 
 
 def shipped_pictures() -> None:
-    """What stands there before the training: the models that ship."""
+    """Pictures that stand there before the training: the models that ship."""
     results = [shipped(name, size) for name in lens.MODELS for size in lens.SHIPPED[name]]
     ui.figure(
         figures.by_size(lens.shipped_lines(results), f"As shipped, d = {WIDTH}, nats"), key="sizes",

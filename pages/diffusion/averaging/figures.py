@@ -18,7 +18,7 @@ TAILS = 100  # points whose jump is drawn
 
 
 def jumps(clouds: Sequence[np.ndarray]) -> np.ndarray:
-    """How some points went since the look before, (F, 3 TAILS, 2): from, to, and a gap."""
+    """Ways that some points went since the look before, (F, 3 TAILS, 2): from, to, and a gap."""
     now = np.stack(clouds)[:, :TAILS]
     before = np.concatenate([now[:1], now[:-1]])
     return np.stack([before, now, np.full_like(now, np.nan)], 2).reshape(len(now), -1, 2)

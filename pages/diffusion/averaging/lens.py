@@ -33,7 +33,8 @@ OPTIONS = ("the last weights", "the averaged ones", "neither: within 2 %")
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is played: `falls` lowers the rate to 0 along a cosine; `warm` lets a grow up to `decay`."""
+    """Recipe of the training: `falls` lowers the rate to 0 along a cosine; `warm` lets a grow up to
+    `decay`."""
 
     decay: float = 0.998
     warm: bool = True
@@ -48,7 +49,7 @@ class Recipe:
         return min(self.decay, (1 + step) / (10 + step)) if self.warm else self.decay
 
     def left(self, step: int) -> float:
-        """How much of the first weights is still in the average: Π a."""
+        """Share of the first weights that is still in the average: Π a."""
         return math.prod(self.share(s) for s in range(1, step + 1))
 
     def rate_at(self, step: int) -> float:
@@ -145,19 +146,19 @@ def look(model: DDPM, mean: nn.Module, step: int, before: Look | None) -> Look:
 
 
 def settled(looks: Sequence[Look]) -> tuple[float, float]:
-    """How far a sample goes from look to look, the mean over the second half."""
+    """Distance that a sample goes from look to look, the mean over the second half."""
     later = [one.moved for one in looks[len(looks) // 2 :]]
     return tuple(sum(each) / len(later) for each in zip(*later, strict=True))  # type: ignore[return-value]
 
 
 def nearer(last: Look) -> str:
-    """Which of OPTIONS has the smaller error."""
+    """The one of OPTIONS that has the smaller error."""
     one, other = last.errors
     return OPTIONS[2] if abs(one - other) <= SAME * max(one, other) else OPTIONS[other < one]
 
 
 def captions(looks: Sequence[Look]) -> list[str]:
-    """What each look says of both."""
+    """Caption of both at each look."""
     return [
         f"After {one.step:,} steps ε̂ is off by {one.errors[0]:.4f} with the last weights and by "
         f"{one.errors[1]:.4f} with the averaged ones."

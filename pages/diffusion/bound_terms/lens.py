@@ -25,7 +25,7 @@ from pages.diffusion.bound_terms.room import BOUND, DDPM, LEARNED
 
 
 def of_digits(experiment: Experiment) -> bool:
-    """Whether an experiment trains a denoiser of digits."""
+    """Check whether an experiment trains a denoiser of digits."""
     return experiment.module.endswith(".ImageDDPM") and experiment.datamodule.endswith((".Digits", ".MNIST"))
 
 
@@ -82,7 +82,7 @@ def strip(bits: Bits, among: list[Column]) -> Tensor:
 
 
 def places(bits: Bits, among: list[Column]) -> list[int]:
-    """Which column has the t of each frame."""
+    """Column that has the t of each frame."""
     return [next(i for i, column in enumerate(among) if t <= column.last) for t in bits.times]
 
 
@@ -104,7 +104,7 @@ def others(
 
 
 def captions(bits: Bits) -> list[str]:
-    """What the step at each frame costs."""
+    """Caption of the cost of the step at each frame."""
     return [
         f"t = {t}: {float(bits.terms[t - 1]):.3g} bits; all up to here "
         f"{float(bits.so_far[t - 1]):.1f} of {bits.total:.1f}."

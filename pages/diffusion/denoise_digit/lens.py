@@ -59,7 +59,7 @@ def running(
 
 
 def of_states(model: GaussianDiffusion, kept: Sequence[samplers.State], start: Tensor | None) -> Run:
-    """What is drawn of them, in the data's units."""
+    """Pictures of states, in the data's units."""
     noisy = model.postprocess(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
     guess = model.postprocess(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
@@ -76,7 +76,7 @@ def run(
 
 
 def unbound(result: Run) -> str:
-    """What an unclipped guess comes to."""
+    """Say what an unclipped prediction comes to."""
     return (
         f"Not clipped, a guess goes to ±{float(result.guess.abs().max()):,.4g}; white and black are 0 and 1. "
         "Under much noise √ᾱ divides its error, and what that adds to xₜ stays. "
@@ -89,7 +89,7 @@ def left_of(result: Run, picture: Tensor) -> float:
 
 
 def first_half(result: Run) -> str:
-    """When the guess settled, by steps."""
+    """Say when the prediction settled, by steps."""
     early = settled(result) <= (len(result.times) - 1) / 2
     return "in the first half of the steps" if early else "in the second half"
 
@@ -119,7 +119,7 @@ def spread(result: Run) -> float:
 
 
 def kept(result: Run) -> str:
-    """How far from the drawing it ends, where it starts from one."""
+    """Say how far from the drawing it ends, where it starts from one."""
     if result.start is None:
         return ""
     return f"Here the ends differ from the drawing by {left_of(result, result.start):.3f} per pixel. "
@@ -131,8 +131,8 @@ def left(result: Run) -> list[float]:
 
 
 def numbers(result: Run) -> list[dict[str, str]]:
-    """What the machine's parts say at each frame: the time, the calls of the network so far, and how far the
-    guess is from the end."""
+    """Numbers of the machine's parts at each frame: the time, the calls of the network so far, and how far
+    the guess is from the end."""
     calls = len(result.times) - 1
     texts = [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(result.times)]
     for frame, off in list(zip(texts, left(result), strict=True))[1:]:
@@ -141,7 +141,7 @@ def numbers(result: Run) -> list[dict[str, str]]:
 
 
 def captions(result: Run) -> list[str]:
-    """How far the guess is from the end."""
+    """Caption of how far the prediction is from the end."""
     first = [f"t = {result.times[0]}: where it starts; the network has not been asked yet."]
     return first + [
         f"t = {t}: the guess differs from the end by {off:.3f} per pixel."
@@ -150,7 +150,7 @@ def captions(result: Run) -> list[str]:
 
 
 def equations(result: Run, model: GaussianDiffusion) -> list[str]:
-    """How much of x_t is data, how much noise."""
+    """Equation of how much of x_t is data, how much noise."""
     return [
         rf"\sqrt{{\bar\alpha_{{{t}}}}} = {float(model.schedule.alpha_bar[t].sqrt()):.3f}, \quad "
         rf"\sqrt{{1 - \bar\alpha_{{{t}}}}} = {float((1 - model.schedule.alpha_bar[t]).sqrt()):.3f}"

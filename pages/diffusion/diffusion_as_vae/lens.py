@@ -178,7 +178,7 @@ WHERE = ["the first, with the least noise", "one between", "the last, with the m
 
 
 def dearest(result: Chains, at: int) -> str:
-    """Which fifth of the chain has the most bits, of WHERE."""
+    """Fifth of the chain that has the most bits, of WHERE."""
     place = int(result.bits[at].argmax())
     return WHERE[0] if not place else WHERE[2] if place == RUNGS - 1 else WHERE[1]
 
@@ -259,7 +259,7 @@ def gaps() -> dict[str, Tensor]:
 
 
 def gaussian_captions(results: list[Parts]) -> list[str]:
-    """How far above the entropy."""
+    """Caption of how far above the entropy each is."""
     return [
         f"T = {T}: the bound is {p.total:.6f} nats, the entropy {ENTROPY:.6f}."
         for T, p in zip(STEPS, results, strict=True)

@@ -109,7 +109,7 @@ def width(result: SDE, t: float) -> float:
 
 
 def widths(end: float) -> dict[str, Tensor]:
-    """Of every equation over GRID."""
+    """Widths of the clouds of every equation over GRID."""
     results = {kind: equation(kind, end) for kind in KINDS}
     return {kind: torch.tensor([width(one, float(t)) for t in GRID]) for kind, one in results.items()}
 
@@ -126,7 +126,7 @@ def curves(end: float) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
 
 
 def shares(way: str, S: int, end: float, seed: int) -> dict[str, float]:
-    """Of every equation, at the end of a way."""
+    """Shares of home of every equation, at the end of a way."""
     return {kind: float(run(kind, way, S, end, seed).share[-1]) for kind in KINDS}
 
 
@@ -144,7 +144,7 @@ def cloud_and_means(result: Run, results: SDE, own_unit: bool) -> tuple[Tensor, 
 
 
 def reach(result: SDE, own_unit: bool) -> float:
-    """How far the plane is shown."""
+    """Reach of the plane that is shown."""
     return REACH * (1.0 if own_unit else max(width(result, t) for t in (0.0, 1.0)))
 
 
@@ -154,7 +154,7 @@ def short(result: SDE) -> float:
 
 
 def captions(result: Run) -> list[str]:
-    """How wide the cloud is, and how much of it is home."""
+    """Caption of how wide the cloud is, and how much of it is home."""
     return [
         f"t = {t:.3f}: a coordinate's deviation is {float(x.std()):.3g}; {float(s):.1%} lie within {NEAR} sd "
         "of a mode."
@@ -207,7 +207,7 @@ def terms(digit: Tensor, end: float, seed: int) -> Terms:
 
 
 def names(result: Terms) -> list[list[str]]:
-    """What stands above each picture at each frame: the weights of the sum."""
+    """Names above each picture at each frame: the weights of the sum."""
     return [
         [
             text
@@ -219,7 +219,7 @@ def names(result: Terms) -> list[list[str]]:
 
 
 def clearer(result: Terms, at: int) -> str:
-    """Which of COMPARED has the larger signal-to-noise ratio, or that neither has."""
+    """The one of COMPARED that has the larger signal-to-noise ratio, or that neither has."""
     vp, ve = result.ratio(at)
     return "neither" if vp == ve else "VP" if vp > ve else "VE"
 

@@ -35,7 +35,7 @@ class State:
 
     @property
     def own_unit(self) -> bool:
-        """Whether the plane is in the cloud's own unit."""
+        """Check whether the plane is in the cloud's own unit."""
         return self.unit == CLOUDS
 
 

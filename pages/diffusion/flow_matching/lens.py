@@ -99,14 +99,14 @@ def straightness(model: FlowMatching, flow: str, seed: int) -> float:
 
 
 def numbers(steps: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each state: the time, and Euler's steps so far."""
+    """Numbers of the machine's parts at each state: the time, and Euler's steps so far."""
     return [
         {"xt": f"t = {t:.3g}", "net": f"step {min(steps, int(t * steps + 1e-9))} of {steps}"} for t in MOMENTS
     ]
 
 
 def captions(run: Ride, steps: int) -> list[str]:
-    """Where the cloud is."""
+    """Caption of where the cloud is."""
     return [
         f"t = {t:g}, {min(steps, int(t * steps + 1e-9))} of {steps} steps done: {share:.0%} lie within 3 sd "
         "of a mode."
@@ -123,7 +123,7 @@ def equations(run: Ride, steps: int) -> list[str]:
 
 
 def enough(result: Sequence[float], best: float) -> str:
-    """Which of OPTIONS steps are the fewest whose distance is at most twice `best`."""
+    """The one of OPTIONS that is the smallest number of steps whose distance is at most twice `best`."""
     least = next((n for n, d in zip(STEPS, result, strict=True) if d <= 2 * best), STEPS[-1])
     return str(least) if least < 8 else OPTIONS[-1]
 
@@ -182,7 +182,7 @@ def drawn(model: FlowMatching, batch: int, seed: int) -> Pairs:
 
 
 def pair_captions(result: Pairs, name: str, n: int) -> list[str]:
-    """How the lines of a batch lie."""
+    """Caption of how the lines of a batch lie."""
     i = BATCHES.index(n)
     text = (
         f"{result.crossed[name][i]:.1%} of all pairs of lines cross, mean length {result.length[name][i]:.2f}"
@@ -191,7 +191,7 @@ def pair_captions(result: Pairs, name: str, n: int) -> list[str]:
 
 
 def pair_notice(result: Pairs, n: int) -> str:
-    """What the assignment changes."""
+    """Say what the assignment changes."""
     i = BATCHES.index(n)
     (random, best), (far, short) = (
         [x[name][i] for name in COUPLINGS] for x in (result.crossed, result.length)
@@ -216,5 +216,5 @@ def pair_equations(result: Pairs, name: str) -> list[str]:
 
 
 def how_many(share: float) -> str:
-    """Which of CROSSED is so."""
+    """The right one of CROSSED."""
     return CROSSED[0] if share < 0.02 else CROSSED[1] if share <= 0.1 else CROSSED[2]

@@ -34,7 +34,7 @@ def times(schedule: Schedule) -> list[int]:
 
 
 def predictor(source: str, model: GaussianDiffusion) -> Predict:
-    """Who predicts: the data's own score, or the network; in the model's units."""
+    """Predictor: the data's own score, or the network; in the model's units."""
     if source != EXACT:
         result = model.denoiser()
         return lambda x, t: result(x, t)  # type: ignore[return-value]
@@ -109,8 +109,8 @@ def lost(eps: Tensor, x: Tensor, alpha_bar: Tensor) -> float:
 
 
 def gain(schedule: Schedule, kind: Kind, target: Kind) -> Tensor:
-    """What an error of 1 in a prediction of a kind is in x̂_0 or ε̂, at every frame, (F,); of no unit but of
-    those two, as x_t is the same."""
+    """Error of x̂_0 or ε̂ for an error of 1 in a prediction of a kind, at every frame, (F,); of no unit but
+    of those two, as x_t is the same."""
     a = schedule.alpha_bar[torch.tensor(times(schedule))]
     nothing = torch.zeros(len(a), 1, dtype=torch.float64)
     return parameterisation.convert(nothing + 1, nothing, a, kind, target).abs().squeeze(1)
@@ -136,7 +136,7 @@ def span(sizes: Mapping[str, Tensor]) -> tuple[float, float]:
 
 
 def captions(result: Views) -> list[str]:
-    """How long each is."""
+    """Caption of how long each is."""
     return [
         f"t = {t}: a number of "
         + ", ".join(f"{NAMES[kind]} is {float(result.size[kind][i]):.3g}" for kind in KINDS)
@@ -146,7 +146,7 @@ def captions(result: Views) -> list[str]:
 
 
 def equations(result: Views, schedule: Schedule) -> list[str]:
-    """What the four are made of."""
+    """Equation of what the four are made of."""
     texts = []
     for t in result.times:
         a, b = (float(v) for v in (schedule.alpha_bar[t].sqrt(), (1 - schedule.alpha_bar[t]).sqrt()))

@@ -81,7 +81,7 @@ def named_rows(pictures: Any, weights: Sequence[float]) -> dict[str, Any]:
 
 
 def narrowing(times: Sequence[int], sds: Any, weights: Sequence[float]) -> dict[str, Any]:
-    """How much the digits of each row differ, (F, R), over t from noise to data."""
+    """Spread of the digits of each row, (F, R), over t from noise to data."""
     of_rows = {f"w = {w:g}": (times, sd) for w, sd in zip(weights, array(sds).T, strict=True)}
     fig = curves(of_rows, ylabel="sd within a row", xlabel="t", ends=True)
     fig.update_xaxes(range=[times[0], times[-1]], tickvals=[750, 500, 250, 0])

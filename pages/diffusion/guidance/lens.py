@@ -111,7 +111,7 @@ def equations(led: str, weights: Sequence[float]) -> list[str]:
 
 
 def notice(result: Distributions, at: int, led: str) -> str:
-    """What the distribution at a weight shows of this way to lead."""
+    """Say what the distribution at a weight shows of this way to lead."""
     here = (
         f"its sd is {float(result.sd[at]):.3f}"
         f" where the tilted density has {float(result.tilted_sd[at]):.3f}. "
@@ -192,7 +192,7 @@ def drawing(
 
 
 def least(result: Drawn) -> str:
-    """Where the digits of a class are most alike: not where the lean is strongest."""
+    """Find where the digits of a class are most alike: not where the lean is strongest."""
     at = int(result.spread.argmin())
     sd = float(result.spread[at])
     text = f"The digits of a class are most alike at w = {LEANS[at]:g}, with an sd of {sd:.3f}"
@@ -200,7 +200,7 @@ def least(result: Drawn) -> str:
 
 
 def right(result: Drawn, at: int) -> str:
-    """Which of RIGHT is so."""
+    """The right one of RIGHT."""
     count = round(COUNT * float(result.right[at]))
     return RIGHT[0] if count < 20 else RIGHT[1] if count <= 36 else RIGHT[2]
 
@@ -215,7 +215,7 @@ def digit_captions(result: Drawn) -> list[str]:
 
 
 def digit_notice(result: dict[str, Drawn], led: str, names: tuple[str, str, str]) -> str:
-    """What the digits show of a way to lead, and of the other beside it."""
+    """Say what the digits show of a way to lead, and of the other beside it."""
     model, classifier, judge = names
     mine = result[led]
     led_there = f", asked for no class and led 1 + w times by {classifier}" if led == GUIDED else ""
@@ -276,7 +276,7 @@ def alike(rows: Rows) -> Tensor:
 
 
 def row_captions(rows: Rows) -> list[str]:
-    """How much the digits of the rows differ."""
+    """Caption of how much the digits of the rows differ."""
     return [
         f"t = {t}: a pixel's sd among the digits of a row is "
         + ", ".join(f"{float(v):.3f} (w = {w:g})" for w, v in zip(ROW_WEIGHTS, sds, strict=True))
@@ -286,7 +286,7 @@ def row_captions(rows: Rows) -> list[str]:
 
 
 def row_notice(rows: Rows, digit: int, names: tuple[str, str]) -> str:
-    """What the referee finds in the rows."""
+    """Say what the referee finds in the rows."""
     text = ", ".join(f"{n} at w = {w:g}" for n, w in zip(rows.right, ROW_WEIGHTS, strict=True))
     return (
         f"{names[0]} in {STEPS} steps of DDIM, asked for the class {digit}. Of the {PER_ROW} digits of a row "
@@ -301,6 +301,6 @@ def most_alike(rows: Rows) -> str:
 
 
 def row_numbers(rows: Rows) -> list[dict[str, str]]:
-    """What the machine's parts say at each frame: the time, and the calls of the network so far."""
+    """Numbers of the machine's parts at each frame: the time, and the calls of the network so far."""
     calls = len(rows.times) - 1
     return [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(rows.times)]

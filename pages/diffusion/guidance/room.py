@@ -30,7 +30,7 @@ def in_rows(state: Any) -> bool:
 
 
 def solved(state: Any) -> bool:
-    """Whether the solver's steps are chosen: what no noise is known to takes them all."""
+    """Check whether the solver's steps are chosen: what no noise is known to takes them all."""
     return gaussian(state) and bool(state.led != CLEAN)
 
 

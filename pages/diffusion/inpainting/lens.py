@@ -53,7 +53,7 @@ class Completion:
 
 
 def masks(side: int) -> list[tuple[str, Tensor]]:
-    """What may be missing: ink is missing, (side, side)."""
+    """Masks of what may be missing: ink is missing, (side, side)."""
     blank = {name: torch.zeros(side, side) for name in ("middle", "lower", "right", "dots", "all")}
     quarter, half = side // 4, side // 2
     blank["middle"][quarter:-quarter, quarter:-quarter] = 1
@@ -105,30 +105,30 @@ def marked(pictures: Tensor, missing: Tensor) -> Tensor:
 
 @torch.no_grad()
 def judged(network: Classifier, completion: Completion) -> tuple[int, Tensor]:
-    """What the network calls the digit, and how many completions it calls each class, (10,)."""
+    """Class that the network calls the digit, and how many completions it calls each class, (10,)."""
     named = network.predict(torch.cat([completion.digit[None], completion.noisy[-1]])[:, None]).argmax(1)
     return int(named[0]), named[1:].bincount(minlength=10)
 
 
 def gone(missing: Tensor) -> int:
-    """How many pixels are missing."""
+    """Number of pixels that are missing."""
     return int((missing >= 0.5).sum())
 
 
 def alike(count: int) -> str:
-    """Which of ALIKE so many are."""
+    """The one of ALIKE that so many are."""
     return ALIKE[(count > 4) + (count > 8)]
 
 
 def numbers(completion: Completion, passes: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each frame: the time, and the calls of the network so far."""
+    """Numbers of the machine's parts at each frame: the time, and the calls of the network so far."""
     whole = (len(completion.times) - 2) * passes + 1  # the last step ends at the data, and is made once
     calls = [min(i * passes, whole) for i in range(len(completion.times))]
     return [{"xt": f"t = {t}", "net": f"call {n}"} for t, n in zip(completion.times, calls, strict=True)]
 
 
 def captions(completion: Completion, passes: int) -> list[str]:
-    """What happens at each level."""
+    """Caption of what happens at each level."""
     first = f"t = {completion.times[0]}: noise, and the known pixels under as much of it."
     again = "once" if passes == 1 else f"{passes} times"
     return [first] + [
@@ -166,7 +166,7 @@ def moments(steps: list[StepMap], passes: int) -> tuple[float, float]:
 
 
 def step_maps(rho: float, value: float) -> list[StepMap]:
-    """What every exact step does to x_2: shift and slope of the mean, noise; then α, and if it is the
+    """Effect of every exact step on x_2: shift and slope of the mean, noise; then α, and if it is the
     last."""
     chain, result = Schedule.of_betas(BETAS), []
     covariance = torch.tensor([[1, rho], [rho, 1]], dtype=torch.float64)
@@ -220,5 +220,5 @@ def toy_equations(result: Toy, rho: float, value: float) -> list[str]:
 
 
 def landed(result: Toy, at: int) -> str:
-    """Which of LANDED is so."""
+    """The right one of LANDED."""
     return LANDED[int(abs(float(result.mean[at]) - result.exact[0]) <= 0.02)]

@@ -48,7 +48,7 @@ class Draws:
 def draws(
     latent: LatentDDPM, pixels: GaussianDiffusion, wanted: int | None, w: float, S: int, seed: int
 ) -> Draws:
-    """What each way says the digits are, at every step."""
+    """Classes that each way says the digits are, at every step."""
     noise = torch.randn(SHOWN, *latent.code_shape, generator=torch.Generator().manual_seed(seed))
     prior = latent.autoencoder.decode(noise).reshape(SHOWN, 8, 8)
     rows, times = [], []
@@ -71,13 +71,13 @@ def draws(
 
 @torch.no_grad()
 def sure(network: Classifier, result: Draws) -> list[int]:
-    """Of each of WAYS, how many at the end the network is more than SURE of."""
+    """Number of digits of each of WAYS that the network is more than SURE of at the end."""
     p = network.predict(result.pictures[-1].reshape(-1, 1, 8, 8)).softmax(1).max(1).values
     return (p.reshape(3, SHOWN) > SURE).sum(1).tolist()  # type: ignore[no-any-return]
 
 
 def more(counts: list[int]) -> str:
-    """Which of MORE is so."""
+    """The right one of MORE."""
     return MORE[2] if counts[0] == counts[1] else MORE[0] if counts[1] > counts[0] else MORE[1]
 
 
@@ -102,7 +102,8 @@ def millions(count: int) -> str:
 
 
 def numbers(result: Draws) -> list[dict[str, str]]:
-    """What the machine's parts say at each frame: the time, and how far the latent guess is from its end."""
+    """Numbers of the machine's parts at each frame: the time, and how far the latent prediction is from its
+    end."""
     off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))[:, 1]
     return [{"xt": f"t = {t}", "guess": f"Δ {float(o):.3f}"} for t, o in zip(result.times, off, strict=True)]
 
@@ -113,7 +114,7 @@ def priced(costs: list[int]) -> str:
 
 
 def captions(result: Draws) -> list[str]:
-    """How far each guess is from its end."""
+    """Caption of how far each prediction is from its end."""
     off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))
     return [
         f"t = {t}: the guess differs from its end by {float(o[1]):.3f} per pixel in the codes, by "

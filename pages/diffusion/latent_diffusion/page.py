@@ -59,7 +59,7 @@ def draw_digits() -> None:
 
 
 def draw_codes() -> None:
-    """Where codes lie."""
+    """Draw where codes lie."""
     apart = ui.compute(lens.apart, now)
     result, off, prior = apart.clouds, apart.trajectory, apart.prior
     film = ui.film_of(now, len(result.times), values=range(len(result.times)), names=result.times)
@@ -110,7 +110,7 @@ def draw_codes() -> None:
 
 
 def draw_judged() -> None:
-    """What judges say, by steps, noise or guidance."""
+    """Draw what judges say, by steps, noise or guidance."""
     label = now.vary
     with stage.picture:
         result = ui.compute(

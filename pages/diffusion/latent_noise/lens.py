@@ -55,7 +55,7 @@ class Walks:
 
     @property
     def numbers(self) -> int:
-        """Of a code: D."""
+        """Number of dimensions of a code: D."""
         return self.codes[0].numel()
 
 
@@ -133,8 +133,8 @@ def captions(result: Walks, draws: float) -> list[str]:
 
 
 def numbers(result: Walks, steps: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each place: the length of the arc's code, and the calls that lead down
-    from it."""
+    """Numbers of the machine's parts at each place: the length of the arc's code, and the calls that lead
+    down from it."""
     return [{"xt": f"‖z‖ = {float(n):.1f}", "net": f"{steps} calls"} for n in result.lengths["spherical"]]
 
 
@@ -190,12 +190,12 @@ def trip(model: GaussianDiffusion, first: Tensor, second: Tensor) -> Iterator[tu
 
 
 def fallen(result: Trip) -> float:
-    """How many times smaller the error is with 20 steps than with 10."""
+    """Factor by which the error is smaller with 20 steps than with 10."""
     return float(result.error[1] / result.error[2].clamp(min=1e-9))
 
 
 def rate(result: Trip) -> str:
-    """Which of RATES that is."""
+    """The one of RATES that it is."""
     return RATES[(fallen(result) >= 1.5) + (fallen(result) > 2.5)]
 
 

@@ -139,7 +139,7 @@ class Found:
 
 
 def judged(ends: dict[str, Tensor], training: Tensor) -> Found:
-    """Of samples and data by their names, (N, D) each."""
+    """Scores of samples and data by their names, (N, D) each."""
     near = {name: nearest(x, training)[0] for name, x in ends.items()}
     return Found(
         {name: d[:, 0] for name, d in near.items()},
@@ -170,7 +170,7 @@ def beside(result: Trajectory, training: Tensor) -> Tensor:
 
 
 def captions(result: Trajectory, training: Tensor) -> list[str]:
-    """How far the guesses are from the training points."""
+    """Caption of how far the predictions are from the training points."""
     near = nearest(result.guess, training)[0][..., 0].median(-1).values
     first = [f"t = {result.times[0]}: noise; nothing has been asked yet."]
     return first + [

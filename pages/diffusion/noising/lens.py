@@ -90,7 +90,7 @@ def story(
 
 
 def captions(result: Story, chain: Schedule) -> list[str]:
-    """What is left, and what the draws of the pixel say."""
+    """Caption of what is left, and of what the draws of the pixel say."""
     return [
         f"t = {t} of {chain.T}: {float(chain.alpha_bar[t].sqrt()):.1%} of the picture. Of the pixel's "
         f"{DRAWS} draws the mean is {float(m):.3f}, the deviation {float(s):.3f}."
@@ -112,5 +112,5 @@ def equations(chain: Schedule, pixel: float) -> list[str]:
 
 
 def option(left: float) -> str:
-    """Which of OPTIONS √ᾱ is."""
+    """The one of OPTIONS that √ᾱ is."""
     return OPTIONS[(left >= 0.1) + (left > 0.9)]

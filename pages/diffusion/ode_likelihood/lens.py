@@ -84,7 +84,7 @@ class Run:
 
     @property
     def mismatch(self) -> float:
-        """What N(0, I) in the place of p_1 costs."""
+        """Cost of N(0, I) in the place of p_1."""
         return self.true_end - self.log_prob
 
 
@@ -196,7 +196,7 @@ def density(source: Source, x: Tensor, tolerance: float) -> Tensor:
 
 
 def captions(result: Run) -> list[str]:
-    """Where the point is."""
+    """Caption of where the point is."""
     return [
         f"t = {t:.3f}: the point is at ({float(p[0]):.2f}, {float(p[1]):.2f}); stretched by {float(s):.3f} "
         "nats so far."

@@ -27,7 +27,7 @@ class Bell:
 
 @dataclass(frozen=True)
 class Step:
-    """What is known of x_{t−1}: from x_0, from x_t, from both; and the two weights of the mean."""
+    """Knowledge of x_{t−1}: from x_0, from x_t, from both; and the two weights of the mean."""
 
     prior: Bell
     likelihood: Bell
@@ -79,7 +79,7 @@ def densities(result: list[Step]) -> Tensor:
 
 
 def captions(result: list[Step]) -> list[str]:
-    """Where the posterior lies, t by t."""
+    """Caption of where the posterior lies, t by t."""
     return [
         f"t = {t}: from both, mean {s.posterior.mean:.4f}, sd {math.sqrt(s.posterior.variance):.4f}."
         if s.posterior.variance

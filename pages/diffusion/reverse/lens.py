@@ -81,13 +81,13 @@ def data() -> float:
 
 
 def turns(run: Run) -> float:
-    """How long the paths are against their straight lines, the mean over the cloud."""
+    """Length of the paths against their straight lines, the mean over the cloud."""
     legs = sum((b - a).norm(dim=1) for a, b in pairwise(run.cloud))
     return float((legs / (run.cloud[-1] - run.cloud[0]).norm(dim=1)).median())
 
 
 def numbers(run: Run) -> list[dict[str, str]]:
-    """What the machine's parts say at each frame: the time, and the calls of the network so far."""
+    """Numbers of the machine's parts at each frame: the time, and the calls of the network so far."""
     return [
         {"xt": f"t = {t}", "net": f"call {n} of {run.calls[-1]}"}
         for t, n in zip(run.times, run.calls, strict=True)
@@ -95,7 +95,7 @@ def numbers(run: Run) -> list[dict[str, str]]:
 
 
 def captions(run: Run) -> list[str]:
-    """Where the cloud is."""
+    """Caption of where the cloud is."""
     return [
         f"t = {t}: {100 * float(s):.1f} % lie within {NEAR} sd of a mode."
         for t, s in zip(run.times, run.share, strict=True)
@@ -103,7 +103,7 @@ def captions(run: Run) -> list[str]:
 
 
 def equations(run: Run, schedule: Schedule) -> list[str]:
-    """How much of x_t is data, how much noise."""
+    """Equation of how much of x_t is data, how much noise."""
     return [
         rf"\sqrt{{\bar\alpha_{{{t}}}}} = {float(schedule.alpha_bar[t].sqrt()):.3f}, \quad "
         rf"\sqrt{{1 - \bar\alpha_{{{t}}}}} = {float((1 - schedule.alpha_bar[t]).sqrt()):.3f}"

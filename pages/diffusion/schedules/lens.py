@@ -42,7 +42,7 @@ def typed_bars(text: str) -> list[float]:
 
 
 def left_out(text: str) -> str:
-    """What of typed ᾱ is no number that can be used, "" if nothing."""
+    """Part of typed ᾱ that is no number to be used, "" if nothing."""
     return typed.named(text, MOST, 1e-9, 1.0)[1]
 
 
@@ -90,7 +90,7 @@ def clipped(result: Schedule) -> int:
 
 
 def captions(result: Schedule) -> list[str]:
-    """What is left at each frame."""
+    """Caption of what is left at each frame."""
     return [
         f"t = {t}: {100 * float(result.alpha_bar[t].sqrt()):.1f} % of the data's size, noise of "
         f"{float((1 - result.alpha_bar[t]).sqrt()):.3f}."

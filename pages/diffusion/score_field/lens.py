@@ -44,7 +44,7 @@ def exact_score(mixture: exact.Mixture) -> Score:
 
 
 def score_of(name: str, share: float, model: ScoreModel | None) -> Score:
-    """Of a source: the exact one, or a trained model's."""
+    """Score of a source: the exact one, or a trained model's."""
     if model is None:
         return exact_score(truth(name, share))
     return lambda x, sigma: model.score(x.float(), sigma).detach().to(x)
@@ -171,7 +171,7 @@ def led(
 
 
 def captions(result: Run, mixture: exact.Mixture) -> list[str]:
-    """Where the particles are."""
+    """Caption of where the particles are."""
     return [
         f"Noise σ = {s:.2f}: {100 * float(n):.0f} % lie near a mode; shares of the modes are off by "
         f"{float(o):.2f}."

@@ -28,7 +28,7 @@ class State:
 
     @property
     def annealed(self) -> bool:
-        """Whether the noise falls level by level."""
+        """Check whether the noise falls level by level."""
         return self.way == ANNEALED
 
 

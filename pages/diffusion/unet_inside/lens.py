@@ -83,7 +83,7 @@ class Cut:
 
 @torch.no_grad()
 def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
-    """What the network guesses when some of NUMBERS are set to zero."""
+    """Prediction of the network when some of NUMBERS are set to zero."""
     x, t = noisy(model, digit, seed, DRAWS)
     off = {NUMBERS[name] for name in without}
 
@@ -101,7 +101,7 @@ def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
 
 
 def worse(result: Cut, at: int) -> str:
-    """Which of WORSE is so."""
+    """The right one of WORSE."""
     gap = float(result.error_cut[at] - result.error[at])
     return WORSE[2] if abs(gap) <= 0.01 else WORSE[1] if gap > 0 else WORSE[0]
 
@@ -125,7 +125,7 @@ def attention(model: Any, digit: Tensor, seed: int) -> Tensor:
 
 
 def entropy(weights: Tensor) -> Tensor:
-    """Of each place's weights, the mean over places, nats: (F, heads, 16, 16) -> (F, heads)."""
+    """Entropy of each place's weights, the mean over places, nats: (F, heads, 16, 16) -> (F, heads)."""
     return torch.special.entr(weights).sum(-1).mean(-1)
 
 
@@ -153,7 +153,7 @@ def near(result: Tensor, row: int, column: int) -> Tensor:
 
 
 def nearer(share: float) -> str:
-    """Which of NEARER a share is."""
+    """The one of NEARER that a share is."""
     return NEARER[(share <= 0.5) + (share < 0.25)]
 
 
@@ -161,7 +161,7 @@ PLACES = [f"row {i + 1}, column {j + 1}" for i in range(4) for j in range(4)]
 
 
 def looked_at(weights: Tensor, head: int, row: int, column: int) -> Tensor:
-    """Where a place of the 4×4 grid looks, (F, 4, 4)."""
+    """Places where a place of the 4×4 grid looks, (F, 4, 4)."""
     return weights[:, head, 4 * row + column].unflatten(1, (4, 4))
 
 

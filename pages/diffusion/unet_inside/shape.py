@@ -112,13 +112,13 @@ def stage(h: Tensor, whole: Tensor, side: int) -> Stage:
 
 
 def joined(up: Tensor, skip: Tensor, whole_up: Tensor, whole_skip: Tensor) -> Stage:
-    """What the last convolution reads: the maps of the way up and those of skip 0, one of each shown."""
+    """Input of the last convolution: the maps of the way up and those of skip 0, one of each shown."""
     maps = [stage(h, whole, h.shape[-1]).maps[:, :1] for h, whole in ((up, whole_up), (skip, whole_skip))]
     return Stage(torch.cat(maps, 1), up.shape[1] + skip.shape[1])
 
 
 def captions(result: Shape) -> list[str]:
-    """How far the guess is from the digit at every time."""
+    """Caption of how far the prediction is from the digit at every time."""
     without = "" if not result.off else f" without {'these skips' if len(result.off) > 1 else 'this skip'}"
     return [
         f"t = {t}: the guess x̂₀ is off by {float(e):.3f} per pixel{without}."

@@ -88,7 +88,7 @@ class Pen:
 
     @property
     def done(self) -> int:
-        """How many tokens of each text are written."""
+        """Number of tokens of each text that are written."""
         return self.written[0].shape[-1]
 
     def first(self, length: int) -> tuple[Tensor, Tensor]:
@@ -101,8 +101,8 @@ class Pen:
 
 
 def quick(pen: Pen, length: int) -> bool:
-    """Whether texts of `length` tokens are written in about a second: by `strategies.quick`, what is still to
-    write."""
+    """Check whether texts of `length` tokens are written in about a second: by `strategies.quick`, what is
+    still to write."""
     return strategies.quick(pen.model, length - pen.done)
 
 
@@ -164,7 +164,7 @@ def frames(length: int, most: int = 20) -> list[int]:
 def story(
     coder: Tokenizer, tokens: Tensor, nats: Tensor, vocabulary: Set[str] | None
 ) -> list[dict[str, Measured]]:
-    """What is measured after each of `frames` tokens."""
+    """Measures after each of `frames` tokens."""
     return [measure(coder, tokens[..., :t], nats[..., :t], vocabulary) for t in frames(tokens.shape[-1])]
 
 

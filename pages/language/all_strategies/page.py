@@ -78,14 +78,14 @@ def draw(story, at, film=None):
 
 
 def show(results):
-    """What is written so far."""
+    """Show what is written so far."""
     tokens, nats = results
     if tokens.shape[-1] > strategies.GRAM:
         draw([lens.measure(coder, tokens, nats, words)], 0)
 
 
 def asked(length):
-    """What the texts of so many tokens depend on, and what begins to write them."""
+    """Settings that the texts of so many tokens depend on, and what begins to write them."""
     return (name, prompt.tolist(), length, seed), lambda: lens.writing(pen(name, prompt, seed), length, human)
 
 

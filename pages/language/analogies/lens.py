@@ -59,7 +59,7 @@ def corpus(sentences: int, noise: float, seed: int = 0) -> Tensor:
 
 @dataclass(frozen=True)
 class Board:
-    """How many questions word vectors of d = 1 … V dimensions answer rightly.
+    """Number of questions that word vectors of d = 1 … V dimensions answer rightly.
 
     Attributes:
         vectors: (V, V), of which the first d are those of d dimensions. hits: V. questions: of all relations.

@@ -98,7 +98,7 @@ def tree(
 
 
 def beside(n: int, place: Sequence[float], parent: Sequence[int]) -> str:
-    """Where the label of a node stands, so that no edge crosses it: behind a leaf, else over or under
+    """Place of the label of a node, so that no edge crosses it: behind a leaf, else over or under
     the edge that leads to the node."""
     if n not in parent:
         return "middle right"
@@ -106,12 +106,13 @@ def beside(n: int, place: Sequence[float], parent: Sequence[int]) -> str:
 
 
 def characters(title: str = "") -> int:
-    """How many fit beside each other into a tree: one that stands beside another is half as wide."""
+    """Number of characters that fit beside each other into a tree: one that stands beside another is half as
+    wide."""
     return 42 if title else 54
 
 
 def room(labels: Sequence[str], steps: int, title: str = "") -> float:
-    """How far the axis goes on behind the last token, so that the longest label fits."""
+    """Length of the axis behind the last token, so that the longest label fits."""
     share = min(0.8, (max(map(len, labels)) + 2) / characters(title))
     return max(0.3, (steps + 0.15) * share / (1 - share))
 

@@ -183,7 +183,7 @@ def lead(result: Tree, model: NextToken, text: tuple[int, ...]) -> None:
 
 
 def along(result: Tree, text: tuple[int, ...] | None) -> list[bool]:
-    """Which nodes lie on the way to a text."""
+    """Nodes that lie on the way to a text."""
     return [text is not None and node == text[: len(node)] for node in result.text]
 
 

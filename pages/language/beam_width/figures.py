@@ -1,4 +1,4 @@
-"""What every width of a beam finds: three curves, and the texts themselves."""
+"""Results of every width of a beam: three curves, and the texts themselves."""
 
 from collections.abc import Sequence
 
@@ -21,7 +21,7 @@ def widths(
     diverse: Sequence[float],
     alpha: float,
 ) -> tuple[go.Figure, dict[str, np.ndarray]]:
-    """Of W widths: log P of the best text, its length by the sum and by the power α, and the share of
+    """Curves of W widths: log P of the best text, its length by the sum and by the power α, and the share of
     different pairs of tokens in a beam and in groups; and the frames of the line at the width looked at."""
     titles = ("log P of the best", "tokens of the best", "different pairs")
     fig = make_subplots(1, 3, subplot_titles=titles, horizontal_spacing=0.09)

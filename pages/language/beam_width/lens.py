@@ -1,4 +1,4 @@
-"""What a wider beam buys: likelier, shorter, or only more of the same.
+"""Gain from a wider beam: likelier, shorter, or only more of the same.
 
 References: Vijayakumar et al. 2016, arXiv:1610.02424; [UDL] §12.7.3.
 """
@@ -53,7 +53,7 @@ SIZES = (1, 2, 4, 8)
 def beams(
     model: NextToken, prompts: Sequence[Tensor], length: int, sizes: Sequence[int], eos: int | None = None
 ) -> dict[int, list[list[Hypothesis]]]:
-    """Of each width the texts of its beam behind each of `prompts` (T₀,), best first."""
+    """Texts of the beam of each width behind each of `prompts` (T₀,), best first."""
     model = Remembering(model)
     return {size: [beam_search(model, p, length, size, eos)[:size] for p in prompts] for size in sizes}
 

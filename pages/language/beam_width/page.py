@@ -68,7 +68,7 @@ def beams(name, length):
 
 
 def asked(strength, length):
-    """What the search depends on, and what begins it."""
+    """Settings that the search depends on, and what begins it."""
 
     def start():
         known = beams(name, length) if quick(length) else None
@@ -78,7 +78,7 @@ def asked(strength, length):
 
 
 def quick(length):
-    """Whether it is done at once."""
+    """Check whether it is done at once."""
     return strategies.quick(model, 10 * length)
 
 

@@ -166,7 +166,8 @@ def plane(result: Decomposed, n: int) -> Tensor:
 
 
 def approximations(whole: Decomposed, n: int) -> Tensor:
-    """What d = 0 … V dimensions remember of the n most frequent words: (V + 1, n, n); `whole` has all."""
+    """Approximations of the n most frequent words with d = 0 … V dimensions: (V + 1, n, n); `whole` has
+    all."""
     parts = torch.einsum("id,jd->dij", whole.vectors[:n], whole.right[:n])
     return F.pad(parts.cumsum(0), (0, 0, 0, 0, 1, 0))
 

@@ -76,7 +76,7 @@ def corpus(name: str, written: str = "", unit: str = "words") -> Corpus:
 
 
 def places(result: Corpus, part: list[list[int]], T: int) -> tuple[Tensor, Tensor]:
-    """What is predicted and from what: contexts (N, T) and tokens (N,). Characters begin after the first T.
+    """Contexts (N, T) and the tokens (N,) predicted from them. Characters begin after the first T.
 
     Raises:
         UserError: fewer characters than a context has.
@@ -193,7 +193,7 @@ def next_tokens(result: Corpus, counts: NGram, network: Bengio | None, context: 
 
 @dataclass(frozen=True)
 class Film:
-    """What a network makes of a context and of its tokens as it learns, at F looks.
+    """Activities of a network over a context and its tokens as it learns, at F looks.
 
     Attributes:
         next: P(next | context), (F, V). points: the most frequent tokens in the plane, (F, N, 2), each look

@@ -14,7 +14,7 @@ COUNTS, GPT = "ngram-shakespeare", "gpt-shakespeare"
 
 
 def comparable(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
-    """Whether two cards are of the same characters in the same splits."""
+    """Check whether two cards are of the same characters in the same splits."""
     same = all(one["data"][key] == other["data"][key] for key in ("sha256", "splits"))
     return same and all(card["data"]["tokenizer"]["kind"] == "char" for card in (one, other))
 

@@ -103,7 +103,7 @@ def contexts(counted: Counted, context: Tensor, others: int = 3) -> ContextTree:
 
 
 def after(counted: Counted, tokens: tuple[int, ...], read: Counted) -> tuple[Tensor, Tensor]:
-    """What follows a context: relative frequencies, and what `read`'s smoothing makes of them, (V,) each.
+    """Followers of a context: relative frequencies, and what `read`'s smoothing makes of them, (V,) each.
 
     The frequencies are 0 everywhere where the context was never seen.
     """
@@ -123,7 +123,7 @@ def after(counted: Counted, tokens: tuple[int, ...], read: Counted) -> tuple[Ten
 
 
 def shares(trace: Trace) -> list[tuple[int, Tensor]]:
-    """What each order adds to P_n(w | h): (order, (V,)) from the top down; they sum to P_n."""
+    """Shares that each order adds to P_n(w | h): (order, (V,)) from the top down; they sum to P_n."""
     parts, remaining = [], 1.0
     for step in reversed(trace.steps):
         parts.append((step.values["order"], remaining * step.values["p"]))
@@ -169,7 +169,7 @@ def sparsity(columns: Mapping[str, list[float]]) -> dict[str, list[Any]]:
 
 
 def orders(counted: Counted, trace: Trace) -> dict[str, list[Any]]:
-    """How much each order of a back-off decides, as a table from the top down."""
+    """Table of how much each order of a back-off decides, from the top down."""
     rows = [step.values for step in reversed(trace.steps)]
     return {
         "order": [r["order"] for r in rows],

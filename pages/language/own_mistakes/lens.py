@@ -1,4 +1,4 @@
-"""How the cost of own mistakes grows with the length of the text.
+"""Growth of the cost of own mistakes with the length of the text.
 
 Reference: Ranzato et al. 2015, arXiv:1511.06732 (exposure bias).
 """

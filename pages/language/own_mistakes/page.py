@@ -78,14 +78,14 @@ def models():
 
 
 def asked(length, places):
-    """What so many tokens at so many places depend on, and what begins the work."""
+    """Settings that so many tokens at so many places depend on, and what begins the work."""
     writer, critic = models()
     work = partial(lens.drifting, writer, critic, corpus, START, length, places, seed)
     return (name, judge, length, places, seed), work
 
 
 def quick(length, places):
-    """Whether it is done at once."""
+    """Check whether it is done at once."""
     return all(strategies.quick(model, length * places // 100) for model in models())
 
 

@@ -101,7 +101,7 @@ def scored(counted: counts.Counted, text: str) -> Scored:
 
 
 def dearest(one: Scored, most: int = 5) -> tuple[str, str, dict[str, str]]:
-    """Which token costs most, why, and why not each of the `most` dearest, or "several alike"."""
+    """Token that costs most, why, and why not each of the `most` dearest, or "several alike"."""
     p, alike = one.p.tolist(), "several alike"
     shown = sorted(sorted(range(len(p)), key=lambda i: p[i])[:most])
     least = min(p)

@@ -1,4 +1,4 @@
-"""What leaving rare words out of the vocabulary does to perplexity: the same model, counted anew."""
+"""Effect of leaving rare words out of the vocabulary on perplexity: the same model, counted anew."""
 
 import math
 from dataclasses import dataclass

@@ -21,7 +21,7 @@ from modules.transformer.gpt import GPT
 
 
 def sense_of(word: str) -> int | None:
-    """Of which sense a word is: 0 river, 1 money, None neither."""
+    """Sense of a word: 0 river, 1 money, None neither."""
     for n, sense in enumerate(senses.SENSES):
         if any(word in slot for slot in senses.CUES[sense].values()):
             return n
@@ -40,7 +40,7 @@ def static(table: Table, n: int = 8) -> list[tuple[str, float, str]]:
 
 @torch.no_grad()
 def states(model: GPT, tokens: Tensor) -> Tensor:
-    """What stands at each place before the first block and after each: (N, T) -> (L + 1, N, T, C)."""
+    """States at each place before the first block and after each: (N, T) -> (L + 1, N, T, C)."""
     x = model.embedding(tokens)
     if model.positions is not None:
         x = model.positions(x, 0)

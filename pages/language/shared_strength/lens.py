@@ -45,7 +45,7 @@ class Question:
 
 
 def question(toy: Toy, hidden: str) -> Question:
-    """What is asked of a hidden sentence."""
+    """Question that a hidden sentence asks."""
     *before, right = hidden.split()
     subject, verb = before[1], before[2]
     others: Sequence[str] = grammar.SUBJECTS
@@ -93,8 +93,8 @@ def answers(model: NGram, network: Bengio | None, coder: WordTokenizer, context:
 
 
 def vectors(network: Bengio, place: int) -> Tensor:
-    """What the network knows each word as, (V, ·): its embedding; with one-hot inputs the column of the first
-    layer that it switches on at `place` of the context (H e_w)."""
+    """Vectors by which the network knows each word, (V, ·): its embedding; with one-hot inputs the column of
+    the first layer that it switches on at `place` of the context (H e_w)."""
     if not network.one_hot:
         return network.embedding.weight.detach()
     H = network.first.weight.detach()
@@ -124,7 +124,7 @@ class Trained:
 
 
 def judge(network: Bengio, coder: WordTokenizer, toy: Toy, asked: Question) -> Trained:
-    """What a network answers to the hidden sentence."""
+    """Answer of a network to the hidden sentence."""
     with torch.no_grad():
         p = network.next_log_probs(prefix(coder, asked.context))[0].exp()
     wrong = float(p[coder.encode(asked.wrong)[0]]) if asked.wrong else float("nan")

@@ -152,7 +152,7 @@ def merged(training: str, bpe: BPE) -> list[Merging]:
 
 @dataclass(frozen=True)
 class MergeTree:
-    """How a token came about: it is node 0, the units that it began with are the leaves.
+    """Tree of how a token came about: it is node 0, the units that it began with are the leaves.
 
     Attributes:
         tokens: of each node. parent: its index, −1 for node 0.

@@ -17,7 +17,7 @@ Order = Literal["temperature", "cuts"]  # which comes first
 def truncate_next(
     model: NextToken, prompt: Tensor, params: SamplingParams, first: Order = "temperature"
 ) -> Truncated:
-    """What follows `prompt` (T,), before and after temperature and truncation.
+    """Distribution of what follows `prompt` (T,), before and after temperature and truncation.
 
     Args:
         first: "temperature" measures the cuts on what it has bent; "cuts" measures them on the model's own

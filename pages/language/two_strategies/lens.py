@@ -1,4 +1,4 @@
-"""What a strategy does to a text: repetition, entropy, surprisal.
+"""Effects of a strategy on a text: repetition, entropy, surprisal.
 
 `T` tokens, `V` vocabulary.
 
@@ -53,7 +53,7 @@ class Result:
 
 
 def grows(strategy: str) -> bool:
-    """Whether a longer text begins with the shorter one of the same seed: a beam's need not."""
+    """Check whether a longer text begins with the shorter one of the same seed: a beam's need not."""
     return isinstance(STRATEGIES[strategy], SamplingParams)
 
 
@@ -107,7 +107,7 @@ def measured(model: NextToken, prompt: Tensor, tokens: Tensor) -> Result:
 
 
 def repeats(tokens: Tensor, n: int = GRAM) -> Tensor:
-    """Which tokens lie in a sequence of n that has come before: (T,) -> (T,) bool."""
+    """Mark the tokens that lie in a sequence of n that has come before: (T,) -> (T,) bool."""
     marked, result = torch.zeros(len(tokens), dtype=torch.bool), set()
     for t in range(len(tokens) - n + 1):
         gram = tuple(tokens[t : t + n].tolist())
@@ -118,8 +118,8 @@ def repeats(tokens: Tensor, n: int = GRAM) -> Tensor:
 
 
 def against(nats: Tensor, human: float) -> str:
-    """Whether a text (T,) surprises the model less or more than text by people does, or it cannot be told:
-    within two standard errors of its mean, as if tokens were independent."""
+    """Say whether a text (T,) surprises the model less or more than text by people does, or it cannot be
+    told: within two standard errors of its mean, as if tokens were independent."""
     mean, error = float(nats.mean()), float(nats.std() / len(nats) ** 0.5)
     verdict = "less" if mean < human - 2 * error else "more" if mean > human + 2 * error else ""
     numbers = f"{mean:.2f} ± {error:.2f} nats per token against {human:.2f}"
@@ -136,7 +136,7 @@ def running(values: Tensor) -> Tensor:
 
 
 def most_tokens(coder: Tokenizer) -> int:
-    """How many new tokens can be shown: about 400 characters, 20 to 200 tokens."""
+    """Number of new tokens that can be shown: about 400 characters, 20 to 200 tokens."""
     each = sum(map(len, coder.tokens)) / len(coder.tokens)
     return max(40, min(200, 20 * int(400 / each / 20)))
 

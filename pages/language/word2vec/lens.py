@@ -48,8 +48,8 @@ class Text:
     contexts: Tensor
 
     def pairs(self, method: Method) -> Tensor:
-        """How often each word was predicted from each given: (G, V). Given is a centre, or all the words
-        around one, in any order."""
+        """Number of times that each word was predicted from each given: (G, V). Given is a centre, or all
+        the words around one, in any order."""
         V = len(self.vocabulary)
         if method == "skip-gram":
             return counts(self.centres, self.contexts, V)

@@ -20,7 +20,7 @@ from modules.language import word_vectors as wv
 
 
 def passes(card: Mapping[str, Any]) -> int:
-    """How often a training went through its corpus: a step on the count matrix is one pass."""
+    """Number of passes of a training through its corpus: a step on the count matrix is one pass."""
     args = card["config"]["data"]["init_args"]
     return card["epochs"] * (args["steps_per_epoch"] if args["examples"] == "matrix" else 1)
 

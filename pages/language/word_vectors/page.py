@@ -55,7 +55,7 @@ def loaded(method: str) -> embeddings.Table:
 
 
 def trained_unequally() -> str:
-    """How long each method was trained, for the places that compare them."""
+    """Say how long each method was trained, for the places that compare them."""
     results = {m: lens.passes(ui.card(f"{METHODS[m]}-{CORPORA[corpus]}")) for m in METHODS}
     text = ", ".join(f"{m} {n:,}" for m, n in results.items())
     return f"Passes through the corpus, not equal: {text}."

@@ -22,7 +22,7 @@ DRAWS, IMPORTANCE, SAMPLES, RATE = 200, 2000, 8, 0.1
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a plain VAE of small digits."""
+    """Check whether it is a plain VAE of small digits."""
     return vaes.fits(entry) and entry.datamodule == "datamodules.digits.Digits"
 
 
@@ -44,8 +44,8 @@ def evidence(model: VAE, x: Tensor, mean: Tensor, log_var: Tensor) -> Tensor:
 
 
 def story(model: VAE, x: Tensor) -> tuple[Story, Tensor]:
-    """Of digits x (N, D): the gaps after INNER steps, and (3, N, H, W) x, rebuilt at the encoder's mean, and
-    at the refined one."""
+    """Frames of digits x (N, D): the gaps after INNER steps, and (3, N, H, W) x, rebuilt at the encoder's
+    mean, and at the refined one."""
 
     def log_joint(z: Tensor) -> Tensor:
         return model.log_likelihood(x, z) + model.prior.log_prob(z)

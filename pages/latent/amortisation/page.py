@@ -52,7 +52,7 @@ def shelf(name: str):
 
 @ui.cached
 def first(name: str):
-    """What the other view shows first: the shelf, and the box as the reader's digit."""
+    """Part that the other view shows first: the shelf, and the box as the reader's digit."""
     box = deep.latent.examples(*shelves.examples(shelves.DIGITS, 8))[-1][1]
     return shelf(name), refined(name, deep.latent.as_input(ui.load(name), box))
 

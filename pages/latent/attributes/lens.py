@@ -24,7 +24,7 @@ ANGLES = ("at right angles, about", "alike", "opposed")
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a VAE of sprites or a plain one of digits."""
+    """Check whether it is a VAE of sprites or a plain one of digits."""
     return sprites.fits(entry) or vaes.fits(entry)
 
 
@@ -55,8 +55,8 @@ def lean(pictures: Tensor) -> tuple[Tensor, Tensor, Tensor]:
 
 
 def digit_attributes(pictures: Tensor, labels: Tensor) -> dict[str, Tensor]:
-    """Which of the digits (N, H, W) are bolder, wider and lean more to the right than half of them, and of
-    which class they are."""
+    """Attributes of the digits (N, H, W): which are bolder, wider and lean more to the right than half of
+    them, and of which class they are."""
     ink, width, slant = lean(pictures)
     halves = {"bold": ink, "leaning": slant, "wide": width}
     classes = {f"a {c}": labels == c for c in labels.unique().tolist()}
@@ -71,7 +71,7 @@ def axes(model: VAE, x: Tensor, has: dict[str, Tensor]) -> dict[str, Tensor]:
 
 
 def cosine(a: Tensor, b: Tensor) -> float:
-    """Of the angle between two axes."""
+    """Cosine of the angle between two axes."""
     return float(a @ b / (a.norm() * b.norm()).clamp(min=1e-12))
 
 
@@ -124,7 +124,7 @@ def grid(model: VAE, z: Tensor, a: Tensor, b: Tensor) -> Grid:
 
 
 def sentence(result: Grid, frame: int, first: str, second: str) -> str:
-    """What comes back at a strength."""
+    """Say what comes back at a strength."""
     if STRENGTHS[frame] == 0:
         return "s = 0: the code itself, twenty-five times."
     (aa, ab), (ba, bb) = result.slopes(frame).tolist()

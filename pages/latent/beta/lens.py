@@ -1,4 +1,4 @@
-"""What a β-VAE buys: for each price β of a nat of KL, how much the code says and how well it is rebuilt.
+"""Trade of a β-VAE: for each price β of a nat of KL, how much the code says and how well it is rebuilt.
 
     R = E KL(q(z|x) ‖ p(z))  (rate),   D = −E log p(x|z)  (distortion),   −ELBO = D + R,   trained on D + β R
 
@@ -24,8 +24,8 @@ PLAIN = "vae-bits-digits"
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is the plain VAE of black and white small digits but for β: only then is all that is seen
-    β's."""
+    """Check whether it is the plain VAE of black and white small digits but for β: only then is all that is
+    seen β's."""
     return (
         surfaces.keeps(entry, VAE, "networks", "prior", "objective")
         and surfaces.of_digits(entry, "threshold")
@@ -64,7 +64,7 @@ class Bought:
 
     @property
     def objective(self) -> float:
-        """What it was trained on."""
+        """Objective that it was trained on."""
         return self.distortion + self.beta * self.rate
 
 

@@ -61,6 +61,6 @@ def walk(stands: Any) -> dict[str, np.ndarray]:
 
 
 def moves(bounds: Any, stands: Any) -> dict[str, np.ndarray]:
-    """What moves in `landscape`."""
+    """Moving parts of `landscape`."""
     b = array(bounds)
     return {"data.1.y": b[[max(i - 1, 0) for i in range(len(b))]], "data.2.y": b, **walk(stands)}

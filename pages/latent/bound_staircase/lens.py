@@ -26,7 +26,7 @@ RATE = 0.2  # of a step of gradient
 
 
 class Model(NamedTuple):
-    """What is climbed; all in nats per point.
+    """Model that is climbed; all in nats per point.
 
     Attributes:
         log_p: θ (T,) -> (T,); bound: θ (T,) and q -> (T,).
@@ -44,7 +44,7 @@ class Model(NamedTuple):
 
 
 def mixture(x: Tensor) -> Model:
-    """Of points x (N,); q is r (N,), the first Gaussian's share of each point."""
+    """Mixture with points x (N,); q is r (N,), the first Gaussian's share of each point."""
 
     def joint(theta: Tensor) -> Tensor:
         """log ½ N of both Gaussians, (T, N, 2)."""
@@ -74,7 +74,7 @@ def mixture(x: Tensor) -> Model:
 
 
 def exponential(x: float) -> Model:
-    """Of one point x > 0; q is the rate φ."""
+    """Exponential model with one point x > 0; q is the rate φ."""
     at = torch.tensor(x, dtype=torch.float64)
 
     def ascend(theta: float, q: Tensor) -> tuple[float, Tensor]:
@@ -97,7 +97,7 @@ def exponential(x: float) -> Model:
 
 
 class Move(NamedTuple):
-    """Where we stand after a move: "start", "E", "M" or "both"."""
+    """Place after a move: "start", "E", "M" or "both"."""
 
     kind: str
     theta: float

@@ -33,7 +33,7 @@ def plane(
 
 
 def turns(densities: Any, outlines: Any) -> dict[str, Any]:
-    """What turns in `plane`: (F, CELLS, CELLS) and (F, P, 2)."""
+    """Moving parts of `plane`: (F, CELLS, CELLS) and (F, P, 2)."""
     o = array(outlines)
     return {"data.0.z": np.round(array(densities), 4), "data.2.x": o[..., 0], "data.2.y": o[..., 1]}
 
@@ -68,6 +68,6 @@ def climb(
 
 
 def dots(fig: go.Figure, x: Sequence[float], values: Any) -> dict[str, Any]:
-    """What turns in `climb`."""
+    """Moving parts of `climb`."""
     last = len(fig.data) - 1
     return {f"data.{last}.x": [[v] for v in x], f"data.{last}.y": [[v] for v in array(values).tolist()]}

@@ -1,4 +1,5 @@
-r"""How many components a density costs: a ring and a cube, by mixtures of K Gaussians, and by a bent latent.
+r"""Number of components that a density costs: a ring and a cube, by mixtures of K Gaussians, and by a bent
+latent.
 
     mixture   p(x) = Σ_k π_k N(x; μ_k, Σ_k)                                 K places, one by one
     curve     p(x) = 1/G Σ_g N(x; Wᵀ φ(z_g), σ² I),  z_g on a line          all places hang on one W
@@ -48,7 +49,7 @@ def drawn(picture: Tensor, count: int, seed: int) -> Tensor:
 
 
 def ring_entropy(sigma: float) -> float:
-    """Of the ring, nats: p at radius r is e^{−(r² + 1)/2σ²} I₀(r/σ²) / 2πσ²."""
+    """Entropy of the ring, nats: p at radius r is e^{−(r² + 1)/2σ²} I₀(r/σ²) / 2πσ²."""
     r = torch.linspace(max(0.0, 1 - 10 * sigma), 1 + 10 * sigma, 20_001, dtype=torch.float64)
     log_p = torch.special.i0e(r / sigma**2).log() - (r - 1) ** 2 / (2 * sigma**2)
     log_p = log_p - math.log(2 * math.pi * sigma**2)
@@ -56,7 +57,7 @@ def ring_entropy(sigma: float) -> float:
 
 
 def drawn_entropy(picture: Tensor) -> float:
-    """Of `drawn`, nats."""
+    """Entropy of `drawn`, nats."""
     return ink.entropy(picture) + 2 * math.log(EDGE / ink.REACH)
 
 
@@ -68,7 +69,7 @@ def cube(count: int, dimensions: int, sigma: float, seed: int) -> Tensor:
 
 
 def cube_entropy(sigma: float) -> float:
-    """Of the cube in each of its dimensions, nats: ½ N(−1, σ²) + ½ N(1, σ²)."""
+    """Entropy of the cube in each of its dimensions, nats: ½ N(−1, σ²) + ½ N(1, σ²)."""
     x = torch.linspace(-1 - 12 * sigma, 1 + 12 * sigma, 40_001, dtype=torch.float64)
     log_p = torch.logaddexp(log_normal(x, -1.0, sigma**2), log_normal(x, 1.0, sigma**2)) - math.log(2)
     return float(-torch.trapezoid(log_p.exp() * log_p, x))
@@ -80,7 +81,7 @@ def gaussian_log_prob(variance: float) -> float:
 
 
 def away(value: float, best: float) -> str:
-    """How far a mean log-density of a sample is from −H: by chance it may lie above."""
+    """Distance of a mean log-density of a sample from −H: by chance it may lie above."""
     return f"{abs(best - value):.3f} nats {'below' if value <= best else 'above'} −H"
 
 

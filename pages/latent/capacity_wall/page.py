@@ -38,7 +38,7 @@ stage.scenes(
 
 
 def points_of_view() -> tuple:
-    """What is fitted: the data's settings, points, new points, −H, and a program's words for both; settings
+    """Task of the fit: the data's settings, points, new points, −H, and a program's words for both; settings
     that may come next, each with how to make its points."""
     with stage.rail:
         data = ui.choice("Data", [RING, DRAWING], key="data")

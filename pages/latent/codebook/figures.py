@@ -41,7 +41,7 @@ def distances(values: Tensor, chosen: int) -> go.Figure:
 
 
 def usage(counts: Tensor, perplexity: float) -> go.Figure:
-    """How often each code is used, most used first, and the even use of as many codes as the perplexity."""
+    """Use of each code, most used first, and the even use of as many codes as the perplexity."""
     order = counts.argsort(descending=True)
     share = counts[order] / counts.sum()
     fig = basic.bars([str(int(k)) for k in order], share, xlabel="code, most used first", ylabel="share")
@@ -54,7 +54,7 @@ def usage(counts: Tensor, perplexity: float) -> go.Figure:
 
 
 def cells(plane: Slice) -> go.Figure:
-    """Which code is nearest on a plane through the codes, the codes on it, and what the encoder says."""
+    """Cells of the codes on a plane through them, the codes on it, and what the encoder says."""
     axis, owner = array(plane.axis), array(plane.owner)
     held = np.unique(owner)
     # neighbouring cells get unlike colours: the codes' own order means nothing

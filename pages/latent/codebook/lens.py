@@ -22,7 +22,7 @@ SAVINGS = list(SAVED)
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a VQ-VAE of black and white small digits."""
+    """Check whether it is a VQ-VAE of black and white small digits."""
     return surfaces.is_a(entry, VQVAE) and surfaces.of_digits(entry, "threshold")
 
 
@@ -43,7 +43,7 @@ class Reading:
 
 @torch.no_grad()
 def read(model: VQVAE, x: Tensor) -> Reading:
-    """Of x (1, D)."""
+    """Read x (1, D) by the encoder and the codebook."""
     features = model.features(x)[0]  # (P, E)
     codes = nearest_code(model.codebook, features)
     distances = (features[:, None] - model.codebook).square().sum(-1)
@@ -60,7 +60,7 @@ def swapped(model: VQVAE, codes: Tensor, place: int) -> Tensor:
 
 @torch.no_grad()
 def usage(model: VQVAE, x: Tensor) -> tuple[Tensor, float]:
-    """How often each code is used over all places of x (N, D), (K,), and the perplexity of that."""
+    """Use of each code over all places of x (N, D), (K,), and the perplexity of that."""
     counts = model.encode(x).flatten().bincount(minlength=model.codes)
     return counts, perplexity(counts.float()).item()
 
@@ -114,12 +114,12 @@ def prices(model: VQVAE, codes: Tensor) -> tuple[float, float]:
 
 
 def farther(distances: Tensor) -> dict[int, str]:
-    """Why a code is not the one that stands there: code -> a sentence. distances: (K,), squared."""
+    """Say why a code is not the one that stands there: code -> a sentence. distances: (K,), squared."""
     text = "Code {} lies {:.3f} from what the encoder says there: another is nearer."
     return {code: text.format(code, d) for code, d in enumerate(distances.tolist())}
 
 
 def saving(uniform: float, learned: float) -> str:
-    """How much of the uniform prior's price the learned one saves, in the words of SAVINGS."""
+    """Share of the uniform prior's price that the learned one saves, in the words of SAVINGS."""
     share = 1 - learned / uniform
     return SAVINGS[(share > 1 / 3) + (share > 1 / 2)]

@@ -134,7 +134,7 @@ def own_digit() -> None:
 
 
 def cells() -> None:
-    """Who is nearest, on a plane through the codes."""
+    """Draw which code is nearest, on a plane through the codes."""
     plane = plane_of(name)
     shown = len(plane.owner.unique())
     with stage.picture:

@@ -48,8 +48,8 @@ PLAIN = {"Two chains": "factorised-chains", "Digits": "vae-bits-digits"}
 
 
 def fits(data: str) -> Callable[[Experiment], bool]:
-    """Whether an experiment trains the bound of a VAE at β = 1 on these bits, its encoder that of the others:
-    the decoders and the cures are what is compared."""
+    """Check whether an experiment trains the bound of a VAE at β = 1 on these bits, its encoder that of the
+    others: the decoders and the cures are what is compared."""
 
     def one(entry: Experiment) -> bool:
         known = (
@@ -110,7 +110,7 @@ def use(model: VAE, x: Tensor, y: Tensor, train_x: Tensor, train_y: Tensor, seed
 
 @dataclass(frozen=True)
 class Dimensions:
-    """What each dimension of a code holds, means over held-out data, the most costly first.
+    """Contents of each dimension of a code, means over held-out data, the most costly first.
 
     Attributes:
         order: (K,) numbers of the dimensions, from 0.
@@ -140,7 +140,7 @@ def dimensions(model: VAE, x: Tensor) -> Dimensions:
 
 
 def cheapest(results: Sequence[Dimensions]) -> int:
-    """Where the most costly dimension costs least."""
+    """Find where the most costly dimension costs least."""
     return min(range(len(results)), key=lambda i: float(results[i].kl[0]))
 
 

@@ -70,7 +70,7 @@ def training() -> None:
 
 
 def swapping() -> None:
-    """What the code saves, and what is drawn with one's own code and with another's."""
+    """Show what the code saves, and what is drawn with one's own code and with another's."""
     with stage.rail:
         start = "gru-chains" if data == "Two chains" else "madevae-digits"
         name = ui.choice("Model", names, key="model", default=start, as_list=True)

@@ -1,4 +1,4 @@
-"""What is left for a code once the class is told: styles, and how much of the class a code still tells.
+"""Share of a code once the class is told: styles, and how much of the class a code still tells.
 
 References: Sohn, Lee & Yan 2015, Learning Structured Output Representation; Kingma et al. 2014,
 arXiv:1406.5298; [UDL] notes of ch. 17.
@@ -31,7 +31,7 @@ DRAWS = 50  # of L_S for each class
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a conditional VAE of black and white small digits."""
+    """Check whether it is a conditional VAE of black and white small digits."""
     return surfaces.is_a(entry, CVAE) and surfaces.of_digits(entry, "threshold")
 
 

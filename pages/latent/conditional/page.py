@@ -175,7 +175,7 @@ def class_by_style() -> None:
 
 
 def class_in_code() -> None:
-    """How well a line reads the class from the code, and the costs of your digit under each class."""
+    """Show how well a line reads the class from the code, and the costs of your digit under each class."""
     score, floor = probes(name)
     plain, _ = probes(OTHER)
     rows = {"told nothing": plain, "told the class": score, "always the commonest": floor}

@@ -56,7 +56,7 @@ def cut(x: np.ndarray, shown: int) -> np.ndarray:
 
 
 def fills(draws: Any, counts: list[int]) -> dict[str, np.ndarray]:
-    """What moves in `plane`: more and more draws."""
+    """Moving parts of `plane`: more and more draws."""
     parts = np.stack([cut(array(draws), n) for n in counts])
     return {"data.3.x": parts[..., 0], "data.3.y": parts[..., 1]}
 

@@ -41,7 +41,7 @@ def line(z: Tensor) -> Tensor:
 
 
 def crossing() -> tuple[float, float]:
-    """Where `loop` meets itself, by bisection of 0.7 z = 1.5 sin 1.6 z in (1, 1.9)."""
+    """Point at which `loop` meets itself, by bisection of 0.7 z = 1.5 sin 1.6 z in (1, 1.9)."""
     low, high = 1.0, 1.9
     for _ in range(50):
         z = (low + high) / 2

@@ -29,7 +29,8 @@ JUDGED = 400  # draws whose cost is averaged
 
 
 def fits(role: str) -> Callable[[Experiment], bool]:
-    """Whether an experiment trains that one of the three: of one shape, on black and white small digits."""
+    """Check whether an experiment trains that one of the three: of one shape, on black and white small
+    digits."""
 
     def one(entry: Experiment) -> bool:
         if not surfaces.of_digits(entry, "threshold"):
@@ -53,7 +54,7 @@ def levels(x: Tensor, kind: Kind, seed: int) -> Tensor:
 
 @torch.no_grad()
 def rebuilt(model: Any, x: Tensor) -> Tensor:
-    """What a model makes of x (..., D): the probability of each pixel at the (mean) code."""
+    """Rebuild x (..., D): the probability of each pixel at the (mean) code."""
     return model.decode(model.encode(x.flatten(0, -2))).reshape(x.shape)
 
 
@@ -119,7 +120,7 @@ def best(values: Mapping[str, Tensor], at: int) -> str:
 
 
 def healing(result: Healed, kind: Kind, level: int) -> str:
-    """What became of the reader's digit, in a sentence."""
+    """Say what became of the reader's digit."""
     d = LEVELS[level]
     share = f"σ = {d:g}" if kind == "noise" else f"{d:.0%} {DOES[kind]}"
     each = ", ".join(f"{name} {float(result.wrong[name][level]):.1f}" for name in MODELS)

@@ -1,4 +1,4 @@
-r"""What each code of a model of sprites tells of the five factors, and what that has cost.
+r"""Information of each code of a model of sprites about the five factors, and what that has cost.
 
     share    I(z_j; v) / H(v), from 0 to 1, each z_j cut into bins of equally many pictures
     MIG      mean over the factors v of the largest share less the second largest
@@ -33,7 +33,7 @@ TITLES = {"vae": "VAE", "beta4": "β = 4", "tcvae": "TC-VAE", "factorvae": "Fact
 
 
 def title(name: str) -> str:
-    """What a model is called on the page; an own run keeps its name."""
+    """Title of a model on the page; an own run keeps its name."""
     base, _, run = name.partition("-sprites")
     return TITLES.get(base, name) if not run else name
 
@@ -92,7 +92,7 @@ def read(model: VAE, x: Tensor, reading: str) -> Tensor:
 
 @dataclass(frozen=True)
 class Price:
-    """What of a model's scores is the same however its codes are read; see `Scores`."""
+    """Scores of a model that are the same however its codes are read; see `Scores`."""
 
     order: list[int]
     kl: Tensor
@@ -121,7 +121,7 @@ def scores(model: VAE, reading: str, known: Price | None = None) -> Scores:
 
 
 def total_correlation(mean: Tensor, log_var: Tensor) -> float:
-    """Of the codes of all data, by CHUNKS · CHUNK draws."""
+    """Total correlation of the codes of all data, by CHUNKS · CHUNK draws."""
     codes, generator = AggregatedPosterior(mean, log_var), torch.Generator().manual_seed(0)
     parts = [codes.decomposition(CHUNK, generator)["total_correlation"] for _ in range(CHUNKS)]
     return torch.stack(parts).mean().item()
@@ -141,7 +141,7 @@ def turned(model: VAE, z: Tensor, order: Sequence[int]) -> Tensor:
 
 
 def sentence(result: Scores, row: int, name: str, motion: Sequence[float]) -> str:
-    """What a row does, in numbers."""
+    """Say in numbers what a row does."""
     factor = result.best_factor(row)
     columns, rows, ink = motion
     return (

@@ -1,4 +1,4 @@
-"""What the views share: which pictures, which model, and the reader's digit."""
+"""Parts that the views share: which pictures, which model, and the reader's digit."""
 
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ class Own(NamedTuple):
 
 
 def pictures() -> tuple[str, int]:
-    """Which digits, in the rail: the end of the models' names, and pixels a side."""
+    """Choose the digits, in the rail: the end of the models' names, and pixels a side."""
     return SETS[ui.choice("Pictures", list(SETS), key="pictures")]
 
 
@@ -59,7 +59,7 @@ def losses(name: str, side: int) -> torch.Tensor:
 
 @ui.cached
 def readied(kind: str, data: str, side: int) -> torch.Tensor:
-    """What a page of other pictures, or of another model, asks for first."""
+    """Ask first for what a page of other pictures, or of another model, needs."""
     latent.examples(*shelves.examples(kind_of(side), side))
     tail(data)
     return losses(f"{MODELS[kind]}-{data}", side)

@@ -95,7 +95,7 @@ def nonlinear_loss(model: VAE, pictures: Tensor) -> float:
 
 
 def masks(kind: str, side: int, brush: Tensor | None = None) -> Tensor:
-    """Which pixels are hidden, (side + 1, side, side) bool: none, then more and more of them.
+    """Masks of hidden pixels, (side + 1, side, side) bool: none, then more and more of them.
 
     Args:
         kind: the edge from which the picture is covered, or "brush": the inked pixels of `brush`
@@ -146,7 +146,7 @@ def error(pictures: Tensor, x: Tensor, hidden: Tensor) -> Tensor:
 
 
 def covered(x: Tensor, hidden: Tensor) -> Tensor:
-    """What is seen of x (D,), (F, D): hidden pixels are white."""
+    """Visible part of x (D,), (F, D): hidden pixels are white."""
     return torch.where(hidden, 0.0, x.double())
 
 

@@ -28,7 +28,7 @@ stage.scenes(
 
 @ui.cached
 def curved(side: int) -> float:
-    """What vae-digits loses with its ten numbers."""
+    """Show what vae-digits loses with its ten numbers."""
     return lens.nonlinear_loss(ui.load("vae-digits"), common.held_out(side).reshape(-1, side, side))
 
 

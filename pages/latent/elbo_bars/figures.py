@@ -37,7 +37,7 @@ def densities(bound: Bound, at: int) -> go.Figure:
 
 
 def parts(bound: Bound, beta: float) -> tuple[list[stacks.Part], list[stacks.Level]]:
-    """What the five columns and the gap are made of, a frame for every q, and the two levels."""
+    """Parts of the five columns and of the gap, a frame for every q, and the two levels."""
     frames = len(bound.gap)
 
     def column(**values: Any) -> Any:

@@ -39,7 +39,7 @@ class Surface:
 
     @property
     def broken(self) -> Tensor:
-        """Where the printed formula exceeds log p(x), (T, P)."""
+        """Mark where the printed formula exceeds log p(x), (T, P)."""
         return self.printed > self.evidence[:, None]
 
 
@@ -79,7 +79,7 @@ def equations(result: Surface, phi: float) -> list[str]:
 
 
 def move(result: Surface, at: int, phi: float) -> str:
-    """What one step up in θ does to L and to log p, one of MOVES; at the end, one step down."""
+    """Effect of one step up in θ on L and on log p, one of MOVES; at the end, one step down."""
     to = at + 1 if at + 1 < len(VALUES) else at - 1
     p = index(phi)
     up, likelier = (

@@ -130,7 +130,7 @@ def exact(toy: Toy) -> Tensor:
 
 
 def correlation(toy: Toy) -> float:
-    """Of z₁ and z₂ under the exact posterior."""
+    """Correlation of z₁ and z₂ under the exact posterior."""
     p = exact(toy)
     p = p / p.sum()
     axis = (torch.arange(CELLS, dtype=torch.float64) + 0.5) * (2 * REACH / CELLS) - REACH

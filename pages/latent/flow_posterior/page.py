@@ -56,7 +56,7 @@ density, rho = exact(form, x, sigma)
 
 
 def settings(form=form, x=x, sigma=sigma, kind=kind, anneal=anneal, seed=seed):
-    """What a training depends on, and how it starts."""
+    """Settings that a training depends on, and how it starts."""
 
     def start() -> Iterator[tuple[float, lens.Found]]:
         return lens.training(lens.target(form, x, sigma), kind, layers, anneal, seed)

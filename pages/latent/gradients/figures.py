@@ -65,7 +65,7 @@ def number(value: float) -> str:
 
 
 def node_texts(node: Node, mean: float, deviation: float) -> list[list[str]]:
-    """What stands in the nodes of PLACES at every draw."""
+    """Texts in the nodes of PLACES at every draw."""
     return [
         [f"μ<br>{number(mean)}", f"σ<br>{number(deviation)}", f"ε<br>{number(e)}", f"z<br>{number(z)}",
          f"z²<br>{number(f)}"]
@@ -74,7 +74,7 @@ def node_texts(node: Node, mean: float, deviation: float) -> list[list[str]]:
 
 
 def edge_texts(node: Node, path: bool) -> list[list[str]]:
-    """What comes back along μ, σ and z at every draw."""
+    """Gradients that come back along μ, σ and z at every draw."""
     if not path:
         return [["blocked", "blocked", f"∂f/∂z = {number(v)}"] for v in node.by_z.tolist()]
     return [

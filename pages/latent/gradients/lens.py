@@ -252,7 +252,7 @@ def of_net(model: ScoreVAE, x: Tensor, unit: int, seed: int) -> Race:
 
 
 def trained() -> str:
-    """How far each way of training came, from the cards."""
+    """Results of each way of training, from the cards."""
     score, path = (weights.read_card(ZOO / name) for name in (NET, PATH))
     draws = score["config"]["model"]["init_args"]["samples"]
     far, near = (card["metrics"]["test/elbo"] for card in (score, path))

@@ -66,7 +66,7 @@ def trellis(film: Any, at: int, states: Sequence[str], symbols: Sequence[str], t
 
 
 def filling(film: Any) -> dict[str, Any]:
-    """What turns in `trellis`."""
+    """Moving parts of `trellis`."""
     x, y = segments(film.ways)
     path = array(film.path).astype(float)
     path[path < 0] = np.nan

@@ -194,7 +194,7 @@ def products(states: int, length: int) -> int:
 
 
 def symbols_of(x: Sequence[int] | Tensor, symbols: str) -> list[str]:
-    """What was seen, the space made visible."""
+    """Symbols that were seen, the space made visible."""
     return [symbols[int(v)].replace(" ", "␣") for v in x]
 
 
@@ -203,7 +203,7 @@ def numbers(x: Sequence[int]) -> Tensor:
 
 
 def by_state(result: Found, algorithm: Algorithm, states: Sequence[str]) -> dict[str, Tensor]:
-    """What an algorithm fills in: state -> (T,)."""
+    """Values that an algorithm fills in: state -> (T,)."""
     table = {
         "forward": result.alpha, "backward": result.beta, "smoothing": result.gamma, "Viterbi": result.delta
     }[algorithm]  # fmt: skip
@@ -211,7 +211,7 @@ def by_state(result: Found, algorithm: Algorithm, states: Sequence[str]) -> dict
 
 
 def steps_into(frames: int, length: int, algorithm: Algorithm) -> list[int]:
-    """Of each frame, the index of the transition that it looks at."""
+    """Index of the transition that each frame looks at."""
     last = length - 2
     if algorithm == "backward":
         return [max(0, min(last, length - 1 - f)) for f in range(frames)]

@@ -1,4 +1,4 @@
-"""What happens to α on long sequences: without scaling it is exactly 0 after some hundred steps."""
+"""Fate of α on long sequences: without scaling it is exactly 0 after some hundred steps."""
 
 import math
 from dataclasses import dataclass

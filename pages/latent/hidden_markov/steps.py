@@ -1,5 +1,5 @@
-"""What each algorithm fills in, frame by frame: values and colours of the nodes, the ways taken, the sum with
-its numbers."""
+"""Fill in what each algorithm computes, frame by frame: values and colours of the nodes, the ways taken, the
+sum with its numbers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -34,7 +34,7 @@ def staircase(
 
 
 def estimates(middles: Any, shares: Any, bound: float, exact: float | None, top: float) -> go.Figure:
-    """How estimates of the bound scatter: shares of them (bins,), by their value; lines at their mean and,
+    """Scatter of estimates of the bound: shares of them (bins,), by their value; lines at their mean and,
     where it is known, at log p(x). `top` ends the axis."""
     fig = go.Figure(
         go.Bar(x=array(middles), y=array(shares), marker={"color": theme.BLUE, "line_width": 0},

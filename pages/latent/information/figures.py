@@ -119,7 +119,7 @@ def thinned(jensen: Jensen, most: int = 40) -> np.ndarray:
 
 
 def turning(jensen: Jensen) -> dict[str, Any]:
-    """What moves in `curve`."""
+    """Moving parts of `curve`."""
     few = thinned(jensen)
     return {
         "data.1.x": few,

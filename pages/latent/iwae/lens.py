@@ -1,4 +1,4 @@
-"""What K weighted draws make of a Gaussian q: the bound, the posterior they imply, and the encoder's signal.
+"""Use of K weighted draws of a Gaussian q: the bound, the posterior they imply, and the encoder's signal.
 
 The K draws stand for one draw from
 

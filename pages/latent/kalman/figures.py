@@ -32,7 +32,7 @@ def rings(filtered: Any, smoothed: Any) -> np.ndarray:
 
 
 def cross() -> dict[str, Any]:
-    """How a frame that is seen is marked."""
+    """Mark a frame that is seen."""
     return {"symbol": "x-thin", "size": 11, "line": {"width": 3, "color": theme.INPUT}}
 
 

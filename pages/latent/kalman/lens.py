@@ -132,7 +132,7 @@ def line_system(a: float, q: float, noise: float) -> LinearDynamicalSystem:
 
 @dataclass(frozen=True)
 class Story:
-    """What is believed of each state: before its frame is seen, after it, and after all frames.
+    """Beliefs about each state: before its frame is seen, after it, and after all frames.
 
     Attributes:
         x: (T, D).

@@ -70,7 +70,7 @@ def given(columns: int, shelf: dict, key: str, start: str) -> tuple:
 
 
 def captions(story: lens.Story) -> list[str]:
-    """What each frame of the film says, forward and then backward."""
+    """Caption of each frame of the film, forward and then backward."""
     before, after, late = (v[:, 0, 0].sqrt().tolist() for v in
                            (story.predicted_spread, story.filtered_spread,
                            story.smoothed_spread))  # fmt: skip

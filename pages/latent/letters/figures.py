@@ -1,4 +1,4 @@
-"""What each state shows, letter by letter, and how the likelihood rises from one start or from several."""
+"""Emissions of each state, letter by letter, and how the likelihood rises from one start or from several."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -33,7 +33,7 @@ def sequences(text: str) -> Tensor:
 
 
 def frequencies(x: Tensor) -> Tensor:
-    """Of the 27 symbols, (27,)."""
+    """Frequencies of the 27 symbols, (27,)."""
     counts = x[x >= 0].bincount(minlength=len(letters.ALPHABET)).double()
     return counts / counts.sum()
 

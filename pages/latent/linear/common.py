@@ -1,4 +1,4 @@
-"""What both views share: the reader's table, and which of its columns."""
+"""Parts that both views share: the reader's table, and which of its columns."""
 
 from typing import Any
 

@@ -56,7 +56,7 @@ def planes(
 
 
 def moves(points: Any, ellipses: Sequence[Any], lines: Sequence[Any]) -> dict[str, Any]:
-    """What turns in `planes`: (F, N, 2), and for each model (F, P, 2) and (F, 2, 2)."""
+    """Moving parts of `planes`: (F, N, 2), and for each model (F, P, 2) and (F, 2, 2)."""
     sheets = [array(points), *map(array, ellipses), *map(array, lines)]
     return {
         f"data.{i}.{axis}": sheet[..., c] for i, sheet in enumerate(sheets) for c, axis in enumerate("xy")
@@ -64,7 +64,7 @@ def moves(points: Any, ellipses: Sequence[Any], lines: Sequence[Any]) -> dict[st
 
 
 def shares(names: Sequence[str], values: dict[str, Any], noisy: int) -> go.Figure:
-    """How much of each column's variance the factors take; trace 0 PPCA, trace 1 FA."""
+    """Shares of each column's variance that the factors take; trace 0 PPCA, trace 1 FA."""
     fig = go.Figure()
     for name, heights in values.items():
         fig.add_trace(go.Bar(x=list(range(len(names))), y=array(heights), name=LONG[name],
@@ -125,7 +125,7 @@ def shaft(start: Any, end: Any) -> np.ndarray:
 
 
 def shrinking(chosen: Any, models: Any, spreads: Any, answers: Any) -> dict[str, Any]:
-    """What turns in `shrunk`: (F, P, 2), (F, P, 2), (F, 2); chosen (2,) stays."""
+    """Moving parts of `shrunk`: (F, P, 2), (F, P, 2), (F, 2); chosen (2,) stays."""
     model, spread, answer = array(models), array(spreads), array(answers)
     start = np.broadcast_to(array(chosen), answer.shape)
     arrows = np.stack([start, answer], 1)
@@ -170,7 +170,7 @@ def around(mean: Any, covariance: Any) -> np.ndarray:
 
 
 def narrowing(means: Any, covariances: Any) -> dict[str, Any]:
-    """What turns in `posterior`: means (F, K), covariances (F, K, K)."""
+    """Moving parts of `posterior`: means (F, K), covariances (F, K, K)."""
     m, c = array(means), array(covariances)
     if m.shape[1] == 1:
         return {"data.1.y": np.stack([bell(a[0], b[0, 0]) for a, b in zip(m, c, strict=True)])}

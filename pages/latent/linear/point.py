@@ -15,7 +15,7 @@ SHARES = [0.001, 0.01, 0.02, 0.04, 0.07, 0.1, 0.2, 0.3, 0.5, 0.7, 0.85, 1.0]  # 
 
 @dataclass(frozen=True)
 class Beliefs:
-    """What PPCA with a given σ² says of one point.
+    """Beliefs of PPCA with a given σ² about one point.
 
     Attributes:
         variance: σ².

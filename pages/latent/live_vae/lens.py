@@ -91,7 +91,7 @@ def log_prob(model: VAE, x: Tensor) -> Tensor:
 
 
 def captions(frames: Sequence, knobs: Sequence[Mapping[str, float]], recipe: VAERecipe) -> list[str]:
-    """What each frame says."""
+    """Caption of each frame."""
     texts = []
     for number, (frame, turned) in enumerate(zip(frames, knobs, strict=True)):
         log_p, elbo, rec, kl = map(float, frame["costs"])

@@ -1,4 +1,5 @@
-"""How many Gaussians? Mixtures of several sizes, by Bayes' information criterion and on points held out."""
+"""Choose the number of Gaussians: mixtures of several sizes, by Bayes' information criterion and on points
+held out."""
 
 import warnings
 from typing import NamedTuple

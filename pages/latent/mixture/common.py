@@ -1,4 +1,4 @@
-"""What all views of the page draw: the plane, to which a click adds a point."""
+"""Draw what all views of the page have: the plane, to which a click adds a point."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

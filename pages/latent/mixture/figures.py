@@ -63,7 +63,7 @@ def plane(
 
 
 def moves(colours: Sequence[list[str]], ellipses: Any, means: Any, rings: Any = None) -> dict[str, Any]:
-    """What moves in `plane`: colours of F frames, ellipses (F, K, M, 2), means (F, K, 2), rings (F, 2)."""
+    """Moving parts of `plane`: colours of F frames, ellipses (F, K, M, 2), means (F, K, 2), rings (F, 2)."""
     e, m = array(ellipses), array(means)
     count = e.shape[1]
     frames: dict[str, Any] = {"data.0.marker.color": [list(row) for row in colours]}
@@ -112,7 +112,7 @@ def shown(values: Any, at: int) -> np.ndarray:
 
 
 def climbs(log_p: Any, elbo: Any) -> dict[str, Any]:
-    """What moves in `staircase`: it grows by a half-step a frame."""
+    """Moving parts of `staircase`: it grows by a half-step a frame."""
     frames = range(len(log_p))
     ranges = [window(log_p, elbo, at) for at in frames]
     return {

@@ -136,7 +136,8 @@ def captions(halves: list[Half]) -> list[str]:
 
 
 def equations(halves: list[Half], x: Tensor, n: int) -> list[str]:
-    """Of an E-step the responsibility for point n, of an M-step the weight of the same component, LaTeX."""
+    """Equation of an E-step, the responsibility for point n, or of an M-step, the weight of the same
+    component, LaTeX."""
     sound = [half for half in halves if half.kind != "end"]
     means, matrices = (torch.stack([getattr(h, name) for h in sound]) for name in ("means", "matrices"))
     components = MultivariateNormal(means, matrices, validate_args=False)  # of every half-step and component
@@ -210,7 +211,7 @@ def equally_wide(k: int, sigma: float) -> Tensor:
 
 
 def ellipses(means: Tensor, matrices: Tensor, sigmas: float = 2.0, count: int = 48) -> Tensor:
-    """Where the Mahalanobis distance from the mean is `sigmas`, (K, count, 2)."""
+    """Ellipses on which the Mahalanobis distance from the mean is `sigmas`, (K, count, 2)."""
     values, vectors = torch.linalg.eigh(matrices)
     angle = torch.linspace(0, 2 * torch.pi, count, dtype=torch.float64)
     circle = torch.stack([angle.cos(), angle.sin()], 1)

@@ -1,4 +1,4 @@
-"""How many Gaussians? The cost of every size, on the points and on others."""
+"""Choose the number of Gaussians: the cost of every size, on the points and on others."""
 
 from torch import Tensor
 

@@ -25,7 +25,7 @@ def chances(exact: Any, counted: Any, at: int, pasts: Sequence[str]) -> go.Figur
 
 
 def growing(exact: Any, counted: Any) -> dict[str, Any]:
-    """What turns in `chances`: of frame h the bars 0 … h."""
+    """Moving parts of `chances`: of frame h the bars 0 … h."""
     n = len(array(exact))
     known = np.arange(n) <= np.arange(n)[:, None]
     return {f"data.{i}.y": np.where(known, array(v), np.nan) for i, v in enumerate((exact, counted))}

@@ -102,7 +102,7 @@ def read(typed: str) -> tuple[list[int], str]:
 
 @dataclass(frozen=True)
 class Memory:
-    """What the last h symbols of a history say, h = 0 … H.
+    """Information in the last h symbols of a history, h = 0 … H.
 
     Attributes:
         chances: (H + 1,) p(next is 1 | the last h symbols), NaN where these never occur.
@@ -144,7 +144,7 @@ def remember(model: HMM, history: list[int], drawn: Tensor) -> Memory:
 
 
 def moves(memory: Memory) -> float:
-    """How far the chance of a 1 moves once the last symbol is known: 0 of a Markov chain."""
+    """Change of the chance of a 1 once the last symbol is known: 0 of a Markov chain."""
     known = memory.chances[1:]
     known = known[~known.isnan()]
     return float(known.max() - known.min()) if len(known) else 0.0
@@ -180,5 +180,5 @@ def captions_and_equations(model: HMM, history: list[int], memory: Memory) -> tu
 
 
 def draw(model: HMM, length: int, seed: int) -> Tensor:
-    """What a chain shows, (T,)."""
+    """Draw the symbols that a chain shows, (T,)."""
     return model.sample(1, length=length, generator=torch.Generator().manual_seed(seed))[0]

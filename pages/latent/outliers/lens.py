@@ -37,7 +37,8 @@ SYMBOLS = {
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether the evidence of black and white small digits can be weighed, and a code alone makes one."""
+    """Check whether the evidence of black and white small digits can be weighed, and a code alone makes
+    one."""
     return surfaces.of_digits(entry, "threshold") and surfaces.keeps(
         entry, VAE, "iwae", "log_weights", "outputs", "decode", "unpack"
     )
@@ -108,7 +109,7 @@ class Judged:
         return float((digits < value if score == SCORES[0] else digits > value).float().mean())
 
     def ends(self, name: str, score: str, own: float) -> tuple[float, float]:
-        """Where an axis for digits, a set and the reader's picture begins and ends."""
+        """Ends of an axis for digits, a set and the reader's picture."""
         values = torch.cat([self.sets["digits"][score], self.sets[name][score]])
         low, high = min(float(values.quantile(0.005)), own), max(float(values.quantile(0.995)), own)
         slack = 0.05 * (high - low)

@@ -29,7 +29,7 @@ stage.scenes(
 
 
 def judging(name: str, draws: int):
-    """What the scores of all sets depend on, and how they are begun."""
+    """Settings that the scores of all sets depend on, and how they are begun."""
 
     def start():
         known, digits = (stock.bits(split)[0] for split in ("val", "test"))

@@ -34,7 +34,7 @@ STEPS = 200  # of EM; a flow takes as many gradient steps
 
 @dataclass
 class Compared:
-    """What is known so far: a row of numbers and the model for each size from 1."""
+    """Results so far: a row of numbers and the model for each size from 1."""
 
     rows: list[dict[str, float]] = field(default_factory=list)
     models: list[Any] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""What the page says of fitted sizes."""
+"""Words of the page on fitted sizes."""
 
 from pages.latent.own_table.lens import MODELS, Compared
 

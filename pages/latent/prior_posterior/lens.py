@@ -27,7 +27,7 @@ JUDGED, SURE = 250, 0.9  # samples, as many as there are digits held out; and ho
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether q(z|x) is the encoder's Gaussian and a code alone makes a black and white small digit,
+    """Check whether q(z|x) is the encoder's Gaussian and a code alone makes a black and white small digit,
     whatever the prior."""
     return surfaces.of_digits(entry, "threshold") and surfaces.keeps(
         entry, VAE, "encode_parameters", "outputs", "decode", "unpack"
@@ -65,7 +65,7 @@ def log_prior(model: VAE, z: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Judged:
-    """What a classifier makes of pictures.
+    """Verdict of a classifier on pictures.
 
     Attributes:
         frechet: distance of its features to those of test digits.
@@ -80,7 +80,7 @@ class Judged:
 
 @torch.no_grad()
 def features(reader: Any, x: Tensor) -> tuple[Tensor, Tensor]:
-    """What the classifier's last layer reads of x (N, 64), (N, F), and its probabilities (N, C)."""
+    """Features that the classifier's last layer reads of x (N, 64), (N, F), and its probabilities (N, C)."""
     h = x.reshape(-1, 1, 8, 8)
     for layer in list(reader.layers)[:-1]:
         h = layer(h)

@@ -1,4 +1,4 @@
-"""Where each model stands in the sets, and who has what is asked for.
+"""Place of each model in the sets, and who has what is asked for.
 
 References: [UDL] §14.1–14.2; [GM] §3.12.5.
 """

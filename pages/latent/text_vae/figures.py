@@ -48,7 +48,7 @@ def sheet(a: str, b: str, written: Sequence[str], at: int) -> go.Figure:
 
 
 def turning(count: int) -> dict[str, Any]:
-    """What moves in `sheet`: the frame."""
+    """Moving parts of `sheet`: the frame."""
     return {
         "layout.shapes.0.y0": [i + 0.5 for i in range(count)],
         "layout.shapes.0.y1": [i + 1.5 for i in range(count)],
@@ -56,7 +56,7 @@ def turning(count: int) -> dict[str, Any]:
 
 
 def departures(moved: Mapping[str, Sequence[int]], ts: Sequence[float], at: int) -> go.Figure:
-    """How many letters differ from the first line's along the walk, a line for each model."""
+    """Number of letters that differ from the first line's along the walk, a line for each model."""
     fig = basic.curves(moved, ts, mark=ts[at], xlabel="t", ylabel="letters that differ", markers=True)
     fig.update_yaxes(range=[-1, 1.05 * max(10, *(max(line) for line in moved.values()))])
     return fig

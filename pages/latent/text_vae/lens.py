@@ -42,7 +42,7 @@ TS = [i / (STEPS - 1) for i in range(STEPS)]
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether an experiment trains a VAE of lines in the 27 symbols."""
+    """Check whether an experiment trains a VAE of lines in the 27 symbols."""
     return (
         surfaces.is_a(entry, TextVAE)
         and surfaces.is_a(entry, lines.Lines, part="data")
@@ -82,7 +82,7 @@ def held_out(count: int = SHOWN) -> Tensor:
 
 @dataclass(frozen=True)
 class Interpolation:
-    """What is written between two lines.
+    """Texts written between two lines.
 
     Attributes:
         lines: of each of the STEPS codes.
@@ -96,7 +96,7 @@ class Interpolation:
 
     @property
     def different(self) -> int:
-        """How many different lines there are."""
+        """Number of different lines."""
         return len(set(self.lines))
 
 
@@ -126,7 +126,7 @@ def interpolate(model: TextVAE, a: Tensor, b: Tensor, seed: int | None = None) -
 
 @dataclass(frozen=True)
 class Used:
-    """What a model's code costs, saves and tells: `swap` in nats per line, `information` I_q."""
+    """Costs, savings and information of a model's code: `swap` in nats per line, `information` I_q."""
 
     swap: Swap
     information: float
@@ -179,11 +179,11 @@ def letter_costs(model: TextVAE, x: Tensor, others: Tensor) -> LetterCosts:
 
 
 def gains(result: LetterCosts, first: int = 5) -> tuple[float, float]:
-    """What the own code saves in the first letters, and in the others."""
+    """Gain of the own code in the first letters, and in the others."""
     each = [other - own for own, other in zip(result.own, result.other, strict=True)]
     return sum(each[:first]), sum(each[first:])
 
 
 def least(values: Sequence[float]) -> int:
-    """Where the least of them stands."""
+    """Place of the least of them."""
     return min(range(len(values)), key=lambda i: values[i])

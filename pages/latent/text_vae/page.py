@@ -166,7 +166,7 @@ def training() -> None:
 
 
 def swapping() -> None:
-    """What the code saves in all, and letter by letter in an own line."""
+    """Show what the code saves in all, and letter by letter in an own line."""
     name, at = chosen()
     with stage.rail:
         x, text = line("Your line", A, "a")

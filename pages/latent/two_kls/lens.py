@@ -85,7 +85,7 @@ def tables_and_story(
 
 
 def names(data: Tensor, prior: Tensor) -> list[str]:
-    """Of the pairs (x, z)."""
+    """Names of the pairs (x, z)."""
     return [f"{x},{z}" for x in range(len(data)) for z in range(len(prior))]
 
 

@@ -27,7 +27,7 @@ STEPS = 25  # of the walk
 
 
 def fits(entry: Experiment) -> bool:
-    """Whether it is a ladder of two layers on black and white small digits."""
+    """Check whether it is a ladder of two layers on black and white small digits."""
     return (
         surfaces.is_a(entry, LadderVAE)
         and surfaces.of_digits(entry, "threshold")
@@ -60,7 +60,7 @@ def walked(model: LadderVAE, own: Tensor, level: int, seed: int) -> Tensor:
 
 @dataclass(frozen=True)
 class Change:
-    """What a redrawn layer does to many digits.
+    """Effect of a redrawn layer on many digits.
 
     Attributes:
         pixels: mean absolute change of a pixel against the digit rebuilt from its own codes.

@@ -41,7 +41,7 @@ def densities(story: Story, at: int) -> go.Figure:
 
 
 def costs(story: Story, places: Sequence[float], at: int, xlabel: str) -> go.Figure:
-    """What each Gaussian pays in KL(q‖p) along the film; shape 0 is the line at the present frame."""
+    """Cost of each Gaussian in KL(q‖p) along the film; shape 0 is the line at the present frame."""
     lines = {
         SEEKS: [f.reverse for f in story.seeking],
         COVERS: [f.reverse for f in story.covering],

@@ -1,4 +1,4 @@
-"""Which KL: the best Gaussian of a target with two modes, by KL(q ‖ p) and by KL(p ‖ q)."""
+"""Choose between two KLs: the best Gaussian of a target with two modes, by KL(q ‖ p) and by KL(p ‖ q)."""
 
 from lab import ui
 from lab.lenses import typed

@@ -1,4 +1,4 @@
-"""Which KL: what the room is."""
+"""Choose between two KLs: what the room is."""
 
 from lab.room import Room
 

@@ -29,7 +29,7 @@ def first_text(model_card: Card) -> str:
 
 
 def window(model: GPT) -> str:
-    """How much of a text is used."""
+    """Part of a text that is used."""
     return f"The first {model.context} tokens are used: that is all this model sees at once."
 
 
@@ -47,7 +47,7 @@ def heads(model: GPT) -> list[str]:
 
 
 def has_words(model_card: Card, view: str) -> bool:
-    """Whether rows can be words of several tokens."""
+    """Check whether rows can be words of several tokens."""
     return view in (HEADS, ARCS, LAYERS) and texts.pieced(texts.tokenizer(model_card))
 
 

@@ -71,7 +71,7 @@ def read(model: GPT, model_card: Card, text: str, units: str) -> Read:
 
 @dataclass(frozen=True)
 class ForwardPass:
-    """What one pass used, with heads off.
+    """Activations that one pass used, with heads off.
 
     Attributes:
         weights: (L, H, R, R) between rows. after, labels: the next tokens after each row.
@@ -137,7 +137,7 @@ def from_zero(off: Pairs) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class Taken:
-    """What one head takes of the values, and what the parts of the model add at each token.
+    """Vectors that one head takes of the values, and that the parts of the model add at each token.
 
     Attributes:
         terms: (T, K, D), α_ij v_j of the K tokens j of largest weight, for each token i that takes them.
@@ -218,7 +218,7 @@ def numbers(result: ForwardPass, text: Read, layer: int) -> list[dict[str, str]]
 
 
 def numbers_of_blocks(depths: attention.Depths) -> list[dict[str, str]]:
-    """Of one token, after each block."""
+    """Numbers of one token, after each block."""
     tops = depths.p.max(1).values.tolist()
     return [
         {"attention": f"{block + 1} of {len(tops)}", "logits": f"p = {top:.2f}"}

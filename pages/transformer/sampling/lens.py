@@ -49,7 +49,7 @@ def reel(trace: Trace, model_card: Card, t: float, k: int, p: float) -> sampling
 
 
 def numbers(trace: Trace, begun: int) -> list[dict[str, str]]:
-    """What the machine's parts say at each step: the tokens so far, the chance of the one drawn."""
+    """Numbers of the machine's parts at each step: the tokens so far, the chance of the one drawn."""
     chances = [float(step.values["after"][step.values["token"]]) for step in trace]
     return [{"tokens": str(begun + i), "logits": f"p = {p:.2f}"} for i, p in enumerate(chances)]
 
