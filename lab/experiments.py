@@ -151,7 +151,7 @@ def reason(error: OSError | ValueError) -> str:
 def _yaml(path: Path, stamp: int, size: int) -> dict[str, Any]:
     try:
         text = untrusted.read(path, untrusted.MOST_TEXT).decode()
-        untrusted.judge_yaml(text, path)
+        untrusted.check_yaml(text, path)
         config = yaml.safe_load(text)
     except (OSError, ValueError) as error:  # a folder, no UTF-8, a number that is none
         raise UserError(f"{path} cannot be read as YAML: {reason(error)}.") from None

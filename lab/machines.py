@@ -90,7 +90,7 @@ DIFFUSION = row(
              "diffusion-unet-inside"),
     said=Part("ε̂", "The predicted noise ε̂: xₜ is made of the data and of noise ε.",
               "diffusion-four-views", "output"),
-    guess=Part("x̂₀", "The data that the prediction implies: (xₜ − √(1−ᾱ) ε̂) / √ᾱ, with ᾱ from the schedule.",
+    x0=Part("x̂₀", "The data that ε̂ implies: (xₜ − √(1−ᾱ) ε̂) / √ᾱ, with ᾱ from the schedule.",
                "diffusion-posterior", "output"),
     next=Part("xₜ₋₁", "The step before, a mixture of x̂₀ and xₜ; it goes in as the next xₜ until t = 0.",
               "diffusion-reverse", "input"),

@@ -34,7 +34,7 @@ from datamodules.base import DataModule
 from lab import renames, untrusted
 from lab.errors import UserError
 from lab.experiments import read_yaml
-from lab.untrusted import MOST_TEXT, judge_yaml
+from lab.untrusted import MOST_TEXT, check_yaml
 from modules.base import Module
 
 TOO_LITTLE = "There is too little memory: take smaller batches, data or a smaller model."
@@ -45,7 +45,7 @@ build_yaml = get_loader("yaml")
 
 def load_yaml(text: str) -> Any:
     """A YAML of a file or an option, judged before the parser builds it, under present names."""
-    judge_yaml(text, "A setting")
+    check_yaml(text, "A setting")
     return renames.upgrade(build_yaml(text))
 
 

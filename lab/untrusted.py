@@ -91,7 +91,7 @@ def once(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
     return mapping
 
 
-def judge_yaml(text: str, origin: Path | str) -> None:
+def check_yaml(text: str, origin: Path | str) -> None:
     """Walk through a YAML's events, which takes no memory, before anything is built of them.
 
     Raises:

@@ -104,10 +104,10 @@ def load(source: str | Path) -> Module:
     card, path = read_card(folder), folder / "model.safetensors"
     stored = read_header(path)
     size = sum(t.nbytes for t in stored.values())
-    judge_sizes(card, stored, folder)
+    check_sizes(card, stored, folder)
     with memory.Bounded(min(SMALL + 16 * size, memory.available())):
         model = build(card, folder)
-        judge_tensors(model, model.present_names(stored), path)
+        check_tensors(model, model.present_names(stored), path)
     data = path.read_bytes()
     if hashlib.sha256(data).hexdigest() != card.get("sha256"):
         raise WeightsError(f"{path} is not the file that its card describes: copy or train both again.")
@@ -144,7 +144,7 @@ def not_whole(path: Path, why: Exception) -> WeightsError:
     return WeightsError(f"{path} is not a whole safetensors file ({why}): train or copy it again.")
 
 
-def judge_sizes(card: dict[str, Any], stored: Mapping[str, Tensor], origin: Path) -> None:
+def check_sizes(card: dict[str, Any], stored: Mapping[str, Tensor], origin: Path) -> None:
     """Refuse sizes beyond what the stored numbers can belong to, before a constructor counts to them.
 
     Raises:
@@ -198,7 +198,7 @@ def build(card: dict[str, Any], origin: Path | str = "card") -> Module:
         raise WeightsError(f"{origin} does not fit {name}: {error}") from None
 
 
-def judge_tensors(model: Module, stored: Mapping[str, Tensor], origin: Path) -> None:
+def check_tensors(model: Module, stored: Mapping[str, Tensor], origin: Path) -> None:
     """Refuse tensors that are not the model's: names, shapes, and kinds of numbers.
 
     Floating point is stored in any precision, whole numbers in any length.
@@ -236,7 +236,7 @@ def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
     Raises:
         WeightsError: tensors of another model, or a number that is NaN or infinite.
     """
-    judge_tensors(model, tensors, origin)
+    check_tensors(model, tensors, origin)
     model.load_state_dict(tensors, strict=False)  # tied weights are stored once, and names are checked above
     for name, tensor in unique_tensors(model).items():
         if not tensor.isfinite().all():

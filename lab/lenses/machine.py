@@ -305,10 +305,10 @@ def of_diffusion(model: Any) -> Readings:
         )  # fmt: skip
     results = {"xt": Reading(size), "net": net}
     if isinstance(model, GaussianDiffusion):
-        text, guess = PREDICTED[model.target]
+        text, prediction = PREDICTED[model.target]
         results |= {
             "said": Reading(size, name=text),
-            "guess": Reading(size, name=guess),
+            "x0": Reading(size, name=prediction),
             "next": Reading(size),
         }
     elif isinstance(model, ScoreModel):

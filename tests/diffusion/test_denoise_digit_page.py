@@ -18,19 +18,19 @@ opened = partial(open_page, "diffusion/denoise_digit")
 
 def test_the_page_shows_the_models_own_samples() -> None:
     page = opened()
-    _, arrays = figure(page, "guess")
+    _, arrays = figure(page, "prediction")
     assert arrays["data.0.z"].shape == (41, 35, 26)
     model = weights.load("ddpm-digits").eval().requires_grad_(False)
     want = model.sample(12, steps=40, generator=torch.Generator().manual_seed(0))[:, 0]  # type: ignore[operator]
     for k, (top, left) in enumerate((9 * (i // 3), 9 * (i % 3)) for i in range(12)):
         seen = torch.tensor(arrays["data.0.z"][40][top : top + 8, left : left + 8]) / 255
         assert (seen - want[k]).abs().max() < 0.01
-    assert machine(page) == {"xt": "t = 0", "net": "call 40 of 40", "guess": "Δ 0.000"}
+    assert machine(page) == {"xt": "t = 0", "net": "call 40 of 40", "x0": "Δ 0.000"}
 
 
 def test_mnist_has_the_same_room() -> None:
     page = opened(model="ddpm-mnist", S=10)
-    _, arrays = figure(page, "guess")
+    _, arrays = figure(page, "prediction")
     assert arrays["data.0.z"].shape == (11, 4 * 29 - 1, 3 * 29 - 1)
     model: Any = weights.load("ddpm-mnist").eval().requires_grad_(False)
     want = model.sample(12, steps=10, generator=torch.Generator().manual_seed(0))[:, 0].clamp(0, 1)
@@ -40,7 +40,7 @@ def test_mnist_has_the_same_room() -> None:
     guided = model.sample(40, steps=20, guidance=1.0, generator=torch.Generator().manual_seed(0))
     assert (network.predict(guided).argmax(1) == torch.arange(40) % 10).float().mean() > 0.9
     each = lens.run(model, None, 0.0, 40, 0.0, 0)  # the strokes come first
-    off = [float((frames[25] - each.guess[-1]).abs().mean()) for frames in (each.guess, each.noisy)]
+    off = [float((frames[25] - each.x0[-1]).abs().mean()) for frames in (each.x0, each.noisy)]
     assert off[0] < 0.5 * off[1]
     page = opened(model="ddpm-mnist", start="a drawing", S=5, drawing28=3, level=300)
     assert "the ends differ from the drawing by 0." in prose(page)
@@ -52,11 +52,11 @@ def test_what_the_scenes_say() -> None:
     plain, led = run(3, 0.0, 40, 0.0, 0), run(3, 3.0, 40, 0.0, 0)  # type: ignore[arg-type]
     assert lens.spread(led) < lens.spread(plain)
     each = run(None, 0.0, 40, 0.0, 0)  # type: ignore[arg-type]
-    assert torch.allclose(each.noisy[-1], each.guess[-1].clamp(0, 1), atol=1e-5)
-    contrast = each.guess.flatten(2).std(2).mean(1)
-    first = float((each.guess[1] - each.guess[-1]).abs().mean())
+    assert torch.allclose(each.noisy[-1], each.x0[-1].clamp(0, 1), atol=1e-5)
+    contrast = each.x0.flatten(2).std(2).mean(1)
+    first = float((each.x0[1] - each.x0[-1]).abs().mean())
     assert float(contrast[1]) > float(contrast[-1]) and first > 0.3  # black and white nonsense
-    off = [(frames[20] - each.guess[-1]).abs().mean() for frames in (each.guess, each.noisy)]
+    off = [(frames[20] - each.x0[-1]).abs().mean() for frames in (each.x0, each.noisy)]
     assert off[0] < off[1]
     assert f"their pixels spread by {lens.spread(led):.3f}" in prose(opened(digit="3", w=3))
 
@@ -76,7 +76,7 @@ def test_a_guess_that_is_not_clipped() -> None:
     """DF-21: at t = T √ᾱ divides the error, and no later step mends it."""
     model, judge = weights.load("ddpm-digits"), weights.load("cnn-digits")
     free, kept = (lens.run(model, None, 0.0, 10, 0.0, 0, clip=clip) for clip in (False, True))  # type: ignore[arg-type]
-    assert float(free.guess.abs().max()) > 1000 and float(kept.guess.min()) >= 0 and kept.guess.max() <= 1
+    assert float(free.x0.abs().max()) > 1000 and float(kept.x0.min()) >= 0 and kept.x0.max() <= 1
     right = [
         float((judge.predict(run.noisy[-1][:, None]).argmax(1) == torch.arange(12) % 10).double().mean())  # type: ignore[operator]
         for run in (free, kept)
@@ -98,9 +98,9 @@ def test_a_start_from_a_drawing() -> None:
     assert off[0] < 0.06 and off[0] < off[1] < off[2]
     assert all(run.times[0] == level and run.times[-1] == 0 for level, run in results.items())
     network: Any = weights.load("cnn-digits").eval()
-    named = network.predict(results[600].guess[-1][:, None]).argmax(1)
+    named = network.predict(results[600].x0[-1][:, None]).argmax(1)
     assert (named == 8).sum() >= 8
-    named = network.predict(results[100].guess[-1][:, None]).argmax(1)
+    named = network.predict(results[100].x0[-1][:, None]).argmax(1)
     assert (named == 3).all()
     page = opened(start="a drawing", level=600, digit=8, drawing=3, S=10)
     assert "the ends differ from the drawing by 0." in prose(page)
@@ -122,8 +122,8 @@ def test_what_the_scenes_of_mnist_say() -> None:
     plain, led = run(wanted=3, w=0.0), run(wanted=3, w=3.0)
     assert lens.spread(led) < lens.spread(plain)
     kept, free = run(wanted=None, w=0.0), run(wanted=None, w=0.0, clip=False)
-    contrast = kept.guess.flatten(2).std(2).mean(1)
-    assert contrast[1] > 1.2 * contrast[-1] and float(free.guess.abs().max()) > 100
+    contrast = kept.x0.flatten(2).std(2).mean(1)
+    assert contrast[1] > 1.2 * contrast[-1] and float(free.x0.abs().max()) > 100
     judge: Any = weights.load("cnn-mnist")
     right = [
         float((judge.predict(result.noisy[-1][:, None]).argmax(1) == torch.arange(12) % 10).float().mean())

@@ -125,7 +125,7 @@ def test_what_the_scenes_of_the_plane_say() -> None:
     assert many.middle(room.EXACT) < 0.25 * many.middle(lens.HELD)
     assert float(many.distance[room.EXACT].max()) < 0.1
     half = trajectory()
-    near = lens.nearest(half.guess[12], lens.points(room.PLANE, 50))[0][:, 0]
+    near = lens.nearest(half.x0[12], lens.points(room.PLANE, 50))[0][:, 0]
     assert half.times[12] == 491 and float(near.median()) > 1
 
 

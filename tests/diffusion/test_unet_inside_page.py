@@ -90,7 +90,7 @@ def test_the_guess_is_the_networks_own() -> None:
     x, t = lens.noisy(model(), two(), 0)
     with torch.no_grad():
         x0, _ = model().denoiser()(x, t)
-    torch.testing.assert_close(result.guess, model().postprocess(x0)[:, 0].clamp(0, 1))
+    torch.testing.assert_close(result.x0, model().postprocess(x0)[:, 0].clamp(0, 1))
     assert (result.x[0] - two()).abs().mean() < 0.02 and result.maps.shape == (11, 16, 8, 8)
     assert result.channels == 32
     middle = lens.look(model(), two(), "middle 1", 0)
@@ -131,15 +131,15 @@ def test_the_derivative_by_differences() -> None:
     x, t = lens.noisy(net, two().double(), 0)
     x, t = x[4:5].double(), t[4:5]
 
-    def guess(x: torch.Tensor) -> torch.Tensor:
+    def prediction(x: torch.Tensor) -> torch.Tensor:
         return net.denoiser()(x, t)[0][0, 0, 3, 4]  # type: ignore[operator]
 
     point = x.clone().requires_grad_()
-    (slope,) = torch.autograd.grad(guess(point), point)
+    (slope,) = torch.autograd.grad(prediction(point), point)
     for i, j in ((3, 4), (0, 7)):
         step = torch.zeros_like(x)
         step[0, 0, i, j] = 1e-5
-        want = (guess(x + step) - guess(x - step)) / 2e-5
+        want = (prediction(x + step) - prediction(x - step)) / 2e-5
         assert float(slope[0, 0, i, j]) == pytest.approx(float(want), rel=1e-4, abs=1e-7)
 
 

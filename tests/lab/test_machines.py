@@ -81,7 +81,7 @@ PAIRS: dict[str, tuple[Callable[[], Module], Callable[[], Module], dict[str, tup
     "diffusion": (
         lambda: DDPM(width=8, blocks=1, embedding=8),
         lambda: ImageDDPM(image_shape=(1, 16, 16), widths=(8, 8, 16), embedding=8),
-        {"xt": ("2", "1×16×16"), "net": ("7 layers, 474", "3 levels, 34.9 k"), "guess": ("2", "1×16×16")},
+        {"xt": ("2", "1×16×16"), "net": ("7 layers, 474", "3 levels, 34.9 k"), "x0": ("2", "1×16×16")},
     ),
     "flow": (
         lambda: RealNVP(event_shape=(2,), layers=2, hidden=(8,)),

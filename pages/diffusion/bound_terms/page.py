@@ -29,7 +29,7 @@ with stage.picture:
         pictures, places = lens.strip(result, among), lens.places(result, among)
         ui.figure(
             figures.spent(pictures, [column.name for column in among], bits, places), key="terms", share=1.0,
-            film=film, alt="The picture under the noise of rising t, the network's guess of it, and the bits "
+            film=film, alt="The picture under the noise of rising t, the network's x̂₀ of it, and the bits "
             "that the steps of these t cost",
         )  # fmt: skip
     with right:
@@ -76,7 +76,7 @@ with stage.below:
         "; ".join(f"{which}: {bits.total:.1f}" for which, bits in every.items()),
         wrong={
             "beta": "β is right for data from N(0, 1): digits are narrower, and so is the way back.",
-            "posterior": "That is the variance with x₀ known: the network's guess errs, and too narrow a "
+            "posterior": "That is the variance with x₀ known: the network's x̂₀ errs, and too narrow a "
             "σ² pays for it.",
             "fitted": "It is fitted to the mean error over other pictures, and this one errs otherwise.",
         },

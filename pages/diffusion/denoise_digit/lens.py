@@ -20,13 +20,13 @@ class Run:
     Attributes:
         times: t of each frame.
         noisy: (F, SHOWN, S, S), in units of the data, clamped to [0, 1] to be drawn.
-        guess: (F, SHOWN, S, S) x̂_0; at the first frame, where nothing was asked yet, grey.
+        x0: (F, SHOWN, S, S) x̂_0; at the first frame, where nothing was asked yet, grey.
         start: (S, S), the drawing that was put under noise.
     """
 
     times: list[int]
     noisy: Tensor
-    guess: Tensor
+    x0: Tensor
     start: Tensor | None = None
 
 
@@ -37,7 +37,7 @@ def running(
 ) -> Iterator[tuple[float, Run]]:  # fmt: skip
     """SHOWN digits of a class, of each in turn (None) or of any, in S steps from a seed's noise; or from a
     drawing (S, S) in [0, 1] under the noise of time `level`, each its own: the share done, and the states so
-    far, at most 41 at the end. `w` guides to the class, `clip` keeps each guess within black and white.
+    far, at most 41 at the end. `w` guides to the class, `clip` keeps each prediction within black and white.
 
     Raises:
         UserError: guidance without a class, or a class that the model does not know.
@@ -62,8 +62,8 @@ def of_states(model: GaussianDiffusion, kept: Sequence[samplers.State], start: T
     """Pictures of states, in the data's units."""
     noisy = model.postprocess(torch.stack([m.x for m in kept])).clamp(0, 1)
     grey = torch.zeros_like(kept[0].x)
-    guess = model.postprocess(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
-    return Run([m.t for m in kept], noisy.squeeze(2), guess.squeeze(2), start)
+    prediction = model.postprocess(torch.stack([grey if m.x0 is None else m.x0 for m in kept]))
+    return Run([m.t for m in kept], noisy.squeeze(2), prediction.squeeze(2), start)
 
 
 def run(
@@ -78,14 +78,14 @@ def run(
 def unbound(result: Run) -> str:
     """Say what an unclipped prediction comes to."""
     return (
-        f"Not clipped, a guess goes to ±{float(result.guess.abs().max()):,.4g}; white and black are 0 and 1. "
+        f"Not clipped, x̂₀ goes to ±{float(result.x0.abs().max()):,.4g}; white and black are 0 and 1. "
         "Under much noise √ᾱ divides its error, and what that adds to xₜ stays. "
     )
 
 
 def left_of(result: Run, picture: Tensor) -> float:
     """Mean distance per pixel of the ends from the drawing."""
-    return float((result.guess[-1] - picture).abs().mean())
+    return float((result.x0[-1] - picture).abs().mean())
 
 
 def first_half(result: Run) -> str:
@@ -109,13 +109,13 @@ def greys(pictures: Tensor) -> Tensor:
 
 
 def settled(result: Run) -> int:
-    """The first frame from which on the guess differs from the end by less than 0.1 per pixel."""
+    """The first frame from which on the prediction differs from the end by less than 0.1 per pixel."""
     return max((i + 1 for i, off in enumerate(left(result)) if off > 0.1), default=0)
 
 
 def spread(result: Run) -> float:
     """Standard deviation of a pixel among the digits at the end, the mean over the pixels."""
-    return float(result.guess[-1].std(0).mean())
+    return float(result.x0[-1].std(0).mean())
 
 
 def kept(result: Run) -> str:
@@ -126,17 +126,17 @@ def kept(result: Run) -> str:
 
 
 def left(result: Run) -> list[float]:
-    """Mean distance per pixel of each frame's guess from the end."""
-    return (result.guess - result.guess[-1]).abs().mean((1, 2, 3)).tolist()  # type: ignore[no-any-return]
+    """Mean distance per pixel of each frame's prediction from the end."""
+    return (result.x0 - result.x0[-1]).abs().mean((1, 2, 3)).tolist()  # type: ignore[no-any-return]
 
 
 def numbers(result: Run) -> list[dict[str, str]]:
     """Numbers of the machine's parts at each frame: the time, the calls of the network so far, and how far
-    the guess is from the end."""
+    the prediction is from the end."""
     calls = len(result.times) - 1
     texts = [{"xt": f"t = {t}", "net": f"call {i} of {calls}"} for i, t in enumerate(result.times)]
     for frame, off in list(zip(texts, left(result), strict=True))[1:]:
-        frame["guess"] = f"Δ {off:.3f}"
+        frame["x0"] = f"Δ {off:.3f}"
     return texts
 
 
@@ -144,7 +144,7 @@ def captions(result: Run) -> list[str]:
     """Caption of how far the prediction is from the end."""
     first = [f"t = {result.times[0]}: where it starts; the network has not been asked yet."]
     return first + [
-        f"t = {t}: the guess differs from the end by {off:.3f} per pixel."
+        f"t = {t}: the prediction differs from the end by {off:.3f} per pixel."
         for t, off in zip(result.times[1:], left(result)[1:], strict=True)
     ]
 

@@ -11,8 +11,8 @@ stage = ui.stage(ROOM)
 
 
 def show(run: lens.Run, film: ui.Film | None = None) -> None:
-    """x_t and the guess, where the film stands, or as far as they have come."""
-    sides = (("noisy", run.noisy, "xₜ"), ("guess", run.guess, "guess x̂₀"))
+    """x_t and the prediction, where the film stands, or as far as they have come."""
+    sides = (("noisy", run.noisy, "xₜ"), ("prediction", run.x0, "prediction x̂₀"))
     for column, (key, pictures, title) in zip(ui.columns(2), sides, strict=True):
         fig, alt = figures.sheet(lens.greys(pictures), title), f"Twelve digits at this noise level: {title}"
         with column:
@@ -31,22 +31,22 @@ with stage.foot:
 early = lens.settled(result)
 with stage.below:
     ui.notice(
-        f"From t = {result.times[early]} on the guess differs from the end by less than a tenth per pixel; "
-        "the detail comes later. Guidance moves every guess towards the class; with more of it the "
+        f"From t = {result.times[early]} on x̂₀ differs from the end by less than a tenth per pixel; "
+        "the detail comes later. Guidance moves every prediction towards the class; with more of it the "
         f"digits of a class are more alike: here their pixels spread by {lens.spread(result):.3f}. Sampling "
         "can also start from a drawing under noise (SDEdit): less noise keeps more of the drawing. "
         f"{lens.kept(result)}{lens.unbound(result) if not now.clip else ''}{SAID}"
     )
     ui.check(
-        "When does the guess come within 0.1 per pixel of the end?",
+        "When does the prediction come within 0.1 per pixel of the end?",
         ["in the first half of the steps", "in the second half"],
         lens.first_half(result),
         f"At step {early} of {len(result.times) - 1}.",
         wrong=(
-            "Under much noise the guess is a mean of many digits: which one it becomes is settled late.",
+            "Under much noise the prediction is a mean of many digits: which one it becomes is settled late.",
             "The shape is settled under much noise: what is left for the end is detail.",
         ),
-        veils=("guess", "equation"),
+        veils=("prediction", "equation"),
     )
     picture = f"drawing.pixels({now.ink!r}, {result.noisy.shape[-1]})" if now.ink else None
     ui.program(

@@ -20,7 +20,9 @@ class State:
     w: Annotated[float, Slider("Guidance w", 0.0, 4.0, step=0.5)] = 0.0
     S: Annotated[int, Choice("Steps S", (5, 10, 40))] = 40
     eta: Annotated[float, Slider("Noise η", 0.0, 1.0, step=0.25)] = 0.0
-    clip: Annotated[bool, Toggle("Clip x̂₀", help="Keep each guess of x₀ between white and black.")] = True
+    clip: Annotated[bool, Toggle("Clip x̂₀", help="Keep each prediction of x₀ between white and black.")] = (
+        True
+    )
     seed: Annotated[int, Number("Seed", 0, 9999)] = 0
     drawing: Annotated[
         str | None,
@@ -55,7 +57,7 @@ class State:
 
 ROOM = Room(
     title="Digits out of noise",
-    idea="A network guesses the clean digit from noise; small steps towards its guess end in a digit.",
+    idea="A network predicts the clean digit from noise; small steps towards its prediction end in a digit.",
     place=80,
     minutes=6,
     words="DDPM; DDIM; denoising; sampling; denoising diffusion; SDEdit",
@@ -70,11 +72,11 @@ ROOM = Room(
     state=State,
     scenes={
         "Half-way": Scene(
-            "xₜ on the left is still noisy; the guess x̂₀ on the right already has the strokes of its digit.",
+            "xₜ on the left is still noisy; x̂₀ on the right already has the strokes of its digit.",
             State(model=MNIST, step=25),
         ),
         "First step": Scene(
-            "Under pure noise the errors of the network are amplified: the first guess x̂₀ is no digit.",
+            "Under pure noise the errors of the network are amplified: the first prediction x̂₀ is no digit.",
             State(model=MNIST, step=1),
         ),
         "x̂₀-clipping off": Scene(

@@ -290,7 +290,7 @@ def row_notice(rows: Rows, digit: int, names: tuple[str, str]) -> str:
     text = ", ".join(f"{n} at w = {w:g}" for n, w in zip(rows.right, ROW_WEIGHTS, strict=True))
     return (
         f"{names[0]} in {STEPS} steps of DDIM, asked for the class {digit}. Of the {PER_ROW} digits of a row "
-        f"{names[1]} takes for this class: {text}. Far beyond w = 3 the guess is clipped to the greys: "
+        f"{names[1]} takes for this class: {text}. Far beyond w = 3 the prediction is clipped to the greys: "
         "strokes get bold, and the digits need not grow more alike. "
     )
 

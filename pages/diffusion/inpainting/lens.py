@@ -39,14 +39,14 @@ class Completion:
     """
     Attributes:
         times: t of each frame.
-        noisy, guess: (F, SHOWN, H, W), data's units; of the guess the first frame is grey.
+        noisy, x0: (F, SHOWN, H, W), data's units; of the prediction the first frame is grey.
         off: the most that a known pixel of the end is off.
         digit, missing: (H, W), what was to be completed, and where.
     """
 
     times: list[int]
     noisy: Tensor
-    guess: Tensor
+    x0: Tensor
     off: float
     digit: Tensor
     missing: Tensor
@@ -87,15 +87,15 @@ def complete(
     start = model.start(SHOWN, generator)
     trajectory = inpainting.inpaint(step, chain, start, known, model.preprocess(digit), times, r, generator)
     shown: list[int] = []
-    noisy, guess = [], []
+    noisy, prediction = [], []
     for m in trajectory:
         shown.append(m.t)
         x = model.postprocess(m.x)[:, 0]
         noisy.append(x if m.t else torch.where(known, digit, x))  # units cost a last bit
-        guess.append(model.postprocess(torch.zeros_like(m.x) if m.x0 is None else m.x0)[:, 0])
+        prediction.append(model.postprocess(torch.zeros_like(m.x) if m.x0 is None else m.x0)[:, 0])
         off = float((noisy[-1] - digit)[:, known].abs().max()) if bool(known.any()) else 0.0
-        way, guesses = (torch.stack(each).clamp(0, 1) for each in (noisy, guess))
-        yield len(shown) / len(times), Completion(list(shown), way, guesses, off, digit, missing)
+        way, predictions = (torch.stack(each).clamp(0, 1) for each in (noisy, prediction))
+        yield len(shown) / len(times), Completion(list(shown), way, predictions, off, digit, missing)
 
 
 def marked(pictures: Tensor, missing: Tensor) -> Tensor:

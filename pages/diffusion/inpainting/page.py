@@ -70,7 +70,7 @@ def draw_digit() -> None:
             says="Twelve completions, when they are drawn.",
         )  # fmt: skip
         film = ui.film_of(now, len(result.times), values=range(len(result.times)), names=result.times)
-        sides = (("noisy", result.noisy, "xₜ"), ("guess", result.guess, "x̂₀"))
+        sides = (("noisy", result.noisy, "xₜ"), ("prediction", result.x0, "x̂₀"))
         for column, (key, pictures, title) in zip(ui.columns(2), sides, strict=True):
             fig = figures.digits(lens.marked(pictures, result.missing), title)
             with column:

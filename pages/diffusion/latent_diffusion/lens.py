@@ -60,8 +60,8 @@ def draws(
         )
         results = []
         for m in trajectory:
-            guess = model.postprocess(m.x if m.x0 is None else m.x0)
-            shown = latent.autoencoder.decode(guess) if model is latent else guess
+            prediction = model.postprocess(m.x if m.x0 is None else m.x0)
+            shown = latent.autoencoder.decode(prediction) if model is latent else prediction
             results.append(shown.reshape(SHOWN, 8, 8))
             times.append(m.t)
         rows.append(torch.stack(results))
@@ -105,7 +105,7 @@ def numbers(result: Draws) -> list[dict[str, str]]:
     """Numbers of the machine's parts at each frame: the time, and how far the latent prediction is from its
     end."""
     off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))[:, 1]
-    return [{"xt": f"t = {t}", "guess": f"Δ {float(o):.3f}"} for t, o in zip(result.times, off, strict=True)]
+    return [{"xt": f"t = {t}", "x0": f"Δ {float(o):.3f}"} for t, o in zip(result.times, off, strict=True)]
 
 
 def priced(costs: list[int]) -> str:
@@ -117,7 +117,7 @@ def captions(result: Draws) -> list[str]:
     """Caption of how far each prediction is from its end."""
     off = (result.pictures - result.pictures[-1]).abs().mean((2, 3, 4))
     return [
-        f"t = {t}: the guess differs from its end by {float(o[1]):.3f} per pixel in the codes, by "
+        f"t = {t}: the prediction differs from its end by {float(o[1]):.3f} per pixel in the codes, by "
         f"{float(o[2]):.3f} in the pixels."
         for t, o in zip(result.times, off, strict=True)
     ]

@@ -69,7 +69,7 @@ def draw_codes() -> None:
             key="clouds", share=1.0, film=film, alt="Codes of digits, of N(0, I) and of diffusion",
         )  # fmt: skip
     with stage.foot:
-        says = [{"xt": f"t = {t}", "guess": f"Δ {o:.2f}"} for t, o in zip(result.times, off, strict=True)]
+        says = [{"xt": f"t = {t}", "x0": f"Δ {o:.2f}"} for t, o in zip(result.times, off, strict=True)]
         ui.machine(now.latent, film=film, lit=["xt", *["net"] * (film.count - 1)], says=says)
         film.bar(
             captions=[

@@ -68,14 +68,14 @@ class Trajectory:
     """
     Attributes:
         times: t of each frame.
-        x, guess: (F, N, D) samples on their way and x̂_0, data units; of pictures the first SHOWN alone. At
+        x, x0: (F, N, D) samples on their way and x̂_0, data units; of pictures the first SHOWN alone. At
             the first frame nothing has been asked yet: x̂_0 is the mean of the data.
         ends: (N, D) samples.
     """
 
     times: list[int]
     x: Tensor
-    guess: Tensor
+    x0: Tensor
     ends: Tensor
 
 
@@ -96,9 +96,11 @@ def trajectory(model: GaussianDiffusion, data: str, n: int | None, seed: int) ->
     shown = slice(None) if data == PLANE else slice(SHOWN)
     kept = [states[i] for i in stops(len(states))]
     nothing = splits(data)[0].mean(0).expand(count, -1)
-    guess = [nothing if m.x0 is None else model.postprocess(m.x0).flatten(1) for m in kept]
+    prediction = [nothing if m.x0 is None else model.postprocess(m.x0).flatten(1) for m in kept]
     way = [model.postprocess(m.x).flatten(1) for m in kept]
-    return Trajectory([m.t for m in kept], torch.stack(way)[:, shown], torch.stack(guess)[:, shown], way[-1])
+    return Trajectory(
+        [m.t for m in kept], torch.stack(way)[:, shown], torch.stack(prediction)[:, shown], way[-1]
+    )
 
 
 def by_network(model: GaussianDiffusion, data: str, seed: int) -> Trajectory:
@@ -165,15 +167,15 @@ def histogram(result: Found) -> tuple[Tensor, dict[str, Tensor]]:
 
 
 def beside(result: Trajectory, training: Tensor) -> Tensor:
-    """The training points nearest to each frame's guess, (F, SHOWN, D)."""
-    return training[nearest(result.guess, training)[1]]
+    """The training points nearest to each frame's prediction, (F, SHOWN, D)."""
+    return training[nearest(result.x0, training)[1]]
 
 
 def captions(result: Trajectory, training: Tensor) -> list[str]:
     """Caption of how far the predictions are from the training points."""
-    near = nearest(result.guess, training)[0][..., 0].median(-1).values
+    near = nearest(result.x0, training)[0][..., 0].median(-1).values
     first = [f"t = {result.times[0]}: noise; nothing has been asked yet."]
     return first + [
-        f"t = {t}: half of the guesses x̂₀ lie within {float(d):.3g} of a training point."
+        f"t = {t}: half of the predictions x̂₀ lie within {float(d):.3g} of a training point."
         for t, d in zip(result.times[1:], near[1:], strict=True)
     ]

@@ -25,7 +25,10 @@ with stage.picture:
                 share=1.0, film=film, alt="Samples on their way among the training points",
             )  # fmt: skip
         else:
-            parts = (run.guess, "guess x̂₀", "guess"), (lens.beside(run, training), "nearest of the n", "near")
+            parts = (
+                (run.x0, "prediction x̂₀", "prediction"),
+                (lens.beside(run, training), "nearest of the n", "near"),
+            )
             for column, (pictures, title, key) in zip(ui.columns(2), parts, strict=True):
                 fig, alt = figures.twelve(pictures, title), f"Twelve digits: {title}"
                 with column:

@@ -68,7 +68,7 @@ ROOM = Room(
             State(n=1297),
         ),
         "Much noise": Scene(
-            "At t = 491 each guess x̂₀ is a mean of many points, and no sample is a copy.", State(step=12)
+            "At t = 491 each prediction x̂₀ is a mean of many points, and no sample is a copy.", State(step=12)
         ),
         "Memorised digits": Scene(
             "The exact score of all 1,297 digits generates training digits: left and middle are equal.",

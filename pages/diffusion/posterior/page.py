@@ -31,7 +31,7 @@ heavier = "x₀" if at.c0 > at.ct else "xₜ"
 with stage.below:
     ui.notice(
         f"Precisions add, so the product is narrower than either density. Its mean is {at.c0:.3f} x₀ + "
-        f"{at.ct:.3f} xₜ: at t = {film.at + 1} {heavier} weighs more. With a network's guess of x₀ "
+        f"{at.ct:.3f} xₜ: at t = {film.at + 1} {heavier} weighs more. With a network's prediction of x₀ "
         f"this is one step of sampling. {SAID}"
     )
     ui.check(

@@ -54,13 +54,13 @@ def u(shape: Shape) -> dict[str, Any]:
         patch(shape.x, 0, 0, PICTURE, "xₜ"),
         patch(shape.digit.expand_as(shape.x), 0, small, PICTURE, "x₀"),
         patch(shape.noise / 3, end, 0, PICTURE, "ε̂", "diverging"),
-        patch(shape.guess, end, small, PICTURE, "x̂₀"),
+        patch(shape.x0, end, small, PICTURE, "x̂₀"),
     ]
     notes = [
         label("xₜ", PICTURE / 2, 0),
         label("x₀", PICTURE / 2, small),
         label("ε̂", end + PICTURE / 2, 0),
-        label("guess x̂₀", end + PICTURE / 2, small),
+        label("prediction x̂₀", end + PICTURE / 2, small),
     ]
     for arm, stages, at in ((left, shape.left, rows), (right, shape.right, rows[::-1])):
         for (name, stage), top in zip(stages.items(), at, strict=True):

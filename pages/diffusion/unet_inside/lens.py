@@ -34,13 +34,13 @@ def noisy(model: Any, digit: Tensor, seed: int, draws: int = 1) -> tuple[Tensor,
 class Inside:
     """
     Attributes:
-        x, guess: (F, 8, 8), clamped to be drawn; guess is x̂_0.
+        x, x0: (F, 8, 8), clamped to be drawn; x0 is x̂_0.
         maps: (F, MAPS, h, w) of the layer, the first of its channels.
         channels: how many there are.
     """
 
     x: Tensor
-    guess: Tensor
+    x0: Tensor
     maps: Tensor
     channels: int
 
@@ -94,9 +94,9 @@ def cut(model: Any, digit: Tensor, without: Collection[str], seed: int) -> Cut:
     for hook in (lambda name, h: h, drop):
         output = model.net(x, t, None, hook)
         x0, _ = parameterisation.to_x0_eps(output, x, model.schedule.alpha_bar[t], model.target)
-        guess = pictured(model, x0).unflatten(0, (DRAWS, len(TIMES)))
-        pictures.append(guess[0])
-        errors.append((guess - digit).abs().mean((0, 2, 3)))
+        prediction = pictured(model, x0).unflatten(0, (DRAWS, len(TIMES)))
+        pictures.append(prediction[0])
+        errors.append((prediction - digit).abs().mean((0, 2, 3)))
     return Cut(pictures[0], pictures[1], errors[0], errors[1])
 
 
@@ -109,7 +109,7 @@ def worse(result: Cut, at: int) -> str:
 def skip_captions(result: Cut) -> list[str]:
     """Both errors at every time."""
     return [
-        f"t = {t}: the guess is off by {float(a):.3f} per pixel with all skips, {float(b):.3f} without."
+        f"t = {t}: the prediction is off by {float(a):.3f} per pixel with all skips, {float(b):.3f} without."
         for t, a, b in zip(TIMES, result.error, result.error_cut, strict=True)
     ]
 

@@ -68,8 +68,8 @@ def draw_u() -> None:
             },
             veils=("picture", "equation"),
         )
-        ends(float(result.guess[at].mean()),
-             f"float(shape.shape(model, picture, None, {now.zeroed!r}, {seed}).guess[{at}].mean())",
+        ends(float(result.x0[at].mean()),
+             f"float(shape.shape(model, picture, None, {now.zeroed!r}, {seed}).x0[{at}].mean())",
              UNet.forward, shape.shape)  # fmt: skip
 
 
@@ -81,7 +81,7 @@ def draw_maps() -> None:
         with middle:
             fig = figures.maps(lens.scaled(base.maps), f"{lens.MAPS} of {base.channels} maps")
             ui.figure(fig, key="maps", share=1.0, film=film, alt="Feature maps of the layer")
-        pictures(right, base.guess, "guess", "guess x̂₀", "The guess of the clean digit, x̂₀")
+        pictures(right, base.x0, "prediction", "prediction x̂₀", "The prediction of the clean digit, x̂₀")
     h, w = base.maps.shape[2:]
     with stage.foot:
         strip()
@@ -114,12 +114,12 @@ def draw_skips() -> None:
     lines = {"all skips": result.error, "without": result.error_cut}
     with stage.picture:
         left, middle, right = ui.columns([2, 2, 3])
-        pictures(left, result.whole, "whole", "all skips", "The guess with all skips")
-        pictures(middle, result.cut, "cut", "without", "The guess without these skips")
+        pictures(left, result.whole, "whole", "all skips", "The prediction with all skips")
+        pictures(middle, result.cut, "cut", "without", "The prediction without these skips")
         with right:
             ui.figure(
                 figures.by_time(TIMES, lines, "error per pixel", 0.7), key="errors", share=1.0, film=film,
-                alt="Error of the guess against t, with and without the skips",
+                alt="Error of the prediction against t, with and without the skips",
             )  # fmt: skip
     with stage.foot:
         strip()
@@ -131,14 +131,14 @@ def draw_skips() -> None:
             f"Errors are means over {lens.DRAWS} noises. {SAID}"
         )
         ui.check(
-            f"At t = {t}, which guess is worse?",
+            f"At t = {t}, which prediction is worse?",
             lens.WORSE,
             lens.worse(result, at),
             f"{float(result.error[at]):.3f} with, {float(result.error_cut[at]):.3f} without.",
             wrong=(
-                "The network learned with its skips: they do not harm the guess at this t.",
-                "These skips carry detail, and at this t the guess does without it.",
-                "The two errors differ by over 0.01: at this t the guess uses what these skips carry.",
+                "The network learned with its skips: they do not harm the prediction at this t.",
+                "These skips carry detail, and at this t the prediction does without it.",
+                "The two errors differ by over 0.01: at this t the prediction uses what these skips carry.",
             ),
             veils=("picture", "equation"),
         )
@@ -194,11 +194,11 @@ def draw_reads() -> None:
     share, scaled = lens.near(result, row, column), lens.relative(result)
     with stage.picture:
         left, middle, right = ui.columns([2, 3, 3])
-        pictures(left, base.guess, "guess", "guess x̂₀", "The guess of the clean digit, x̂₀")
+        pictures(left, base.x0, "prediction", "prediction x̂₀", "The prediction of the clean digit, x̂₀")
         with middle:
             ui.figure(
                 figures.ringed(scaled, row, column), key="reads", share=1.0, film=film,
-                alt="Sensitivity of the framed pixel of the guess to each pixel of xₜ",
+                alt="Sensitivity of the framed pixel of the prediction to each pixel of xₜ",
             )  # fmt: skip
         with right:
             ui.figure(
@@ -211,7 +211,7 @@ def draw_reads() -> None:
                            for t, s in zip(TIMES, share, strict=True)])  # fmt: skip
     with stage.below:
         ui.notice(
-            "Shown is the size of the guess's derivative by every pixel of xₜ, the mean over "
+            "Shown is the size of the prediction's derivative by every pixel of xₜ, the mean over "
             f"{lens.DRAWS} noises, relative to the largest. Attention in the middle joins all places, so "
             "every pixel can be read at every t; how much of it is, t decides. " + SAID
         )
@@ -221,9 +221,9 @@ def draw_reads() -> None:
             lens.nearer(float(share[at])),
             f"{float(share[at]):.0%}.",
             wrong=(
-                "Under so much noise a pixel says little of itself: the guess is gathered from far.",
-                "How far the guess reads goes with the noise: at this t it is nearer to an end.",
-                "Under little noise a pixel tells most of itself: the guess needs few others.",
+                "Under so much noise a pixel says little of itself: the prediction is gathered from far.",
+                "How far the prediction reads goes with the noise: at this t it is nearer to an end.",
+                "Under little noise a pixel tells most of itself: the prediction needs few others.",
             ),
             veils=("picture", "equation"),
         )

@@ -106,7 +106,7 @@ ROOM = Room(
             State(view=U, model=MNIST, t=500),
         ),
         "All skips off": Scene(
-            "With all skips at zero only the 7×7 bottleneck feeds the way up: the guess x̂₀ is far worse.",
+            "With all skips at zero only the 7×7 bottleneck feeds the way up: x̂₀ is far worse.",
             State(view=U, model=MNIST, zero="all", t=500),
         ),
         "Feature maps": Scene(
@@ -117,11 +117,11 @@ ROOM = Room(
             "At the bottleneck of the U-Net 64 feature maps of 4×4 are left.", State(layer="middle 1")
         ),
         "First skip off": Scene(
-            "Without the first skip connection the guess x̂₀ is far worse at t = 700.",
+            "Without the first skip connection the prediction x̂₀ is far worse at t = 700.",
             State(view=SKIPS, off="first", t=700),
         ),
         "Skip at t = 100": Scene(
-            "At t = 100 removing the same skip connection hardly changes the guess.",
+            "At t = 100 removing the same skip connection hardly changes the prediction.",
             State(view=SKIPS, off="first", t=100),
         ),
         "Self-attention": Scene(
@@ -129,11 +129,11 @@ ROOM = Room(
             State(view=ATTENTION, t=500),
         ),
         "Narrow field": Scene(
-            "Under little noise a pixel of the guess depends mainly on its nearest neighbours.",
+            "Under little noise a pixel of the prediction depends mainly on its nearest neighbours.",
             State(view=READS, t=1),
         ),
         "Wide field": Scene(
-            "Under heavy noise the same pixel of the guess depends on the whole picture.",
+            "Under heavy noise the same pixel of the prediction depends on the whole picture.",
             State(view=READS, t=900),
         ),
     },

@@ -37,7 +37,7 @@ class Shape:
     """
     Attributes:
         digit: (S, S), the clean picture.
-        x, noise, guess: (F, S, S): x_t and x̂_0 clamped to be drawn, ε̂ as it is.
+        x, noise, x0: (F, S, S): x_t and x̂_0 clamped to be drawn, ε̂ as it is.
         left: the stages of each level from the top, down to the first of the middle.
         right: those that answer them, from the second of the middle back up; at the top the last of them
             joined with skip 0, as the last convolution reads it.
@@ -48,7 +48,7 @@ class Shape:
     digit: Tensor
     x: Tensor
     noise: Tensor
-    guess: Tensor
+    x0: Tensor
     left: dict[str, Stage]
     right: dict[str, Stage]
     skips: list[int]
@@ -57,7 +57,7 @@ class Shape:
     @property
     def error(self) -> Tensor:
         """|x̂_0 − x_0| a pixel, (F,)."""
-        return (self.guess - self.digit).abs().mean((1, 2))
+        return (self.x0 - self.digit).abs().mean((1, 2))
 
     @property
     def side(self) -> int:
@@ -84,7 +84,7 @@ def shape(
     ups = [name for name in stages if "up" in name]
     join = joined(result[ups[-1]], result["skip 0"], whole[ups[-1]], whole["skip 0"])
     return Shape(
-        digit=picture, x=pictured(model, x), noise=noise[:, 0], guess=pictured(model, x0),
+        digit=picture, x=pictured(model, x), noise=noise[:, 0], x0=pictured(model, x0),
         left={name: stages[name] for name in [*downs, "middle 1"]},
         right={name: stages[name] for name in ["middle 2", *ups]} | {"join": join},
         skips=[result[name].shape[1] for name in skips],
@@ -121,7 +121,7 @@ def captions(result: Shape) -> list[str]:
     """Caption of how far the prediction is from the digit at every time."""
     without = "" if not result.off else f" without {'these skips' if len(result.off) > 1 else 'this skip'}"
     return [
-        f"t = {t}: the guess x̂₀ is off by {float(e):.3f} per pixel{without}."
+        f"t = {t}: the prediction x̂₀ is off by {float(e):.3f} per pixel{without}."
         for t, e in zip(TIMES, result.error, strict=True)
     ]
 
