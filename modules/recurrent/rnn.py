@@ -53,7 +53,17 @@ class RNNCell(Cell):
             raise ValueError(f"nonlinearity is {nonlinearity!r}: it must be {', '.join(NONLINEARITIES)}.")
         super().__init__(inputs, hidden, **cell)
         self.nonlinearity = nonlinearity
-        self.phi, self.slope, self.slope_bound = NONLINEARITIES[nonlinearity]
+        self.slope_bound = NONLINEARITIES[nonlinearity][2]
+
+    @property
+    def phi(self) -> Callable[[Tensor], Tensor]:
+        """φ: a -> h, elementwise."""
+        return NONLINEARITIES[self.nonlinearity][0]  # not an attribute: a lambda cannot be pickled
+
+    @property
+    def slope(self) -> Callable[[Tensor], Tensor]:
+        """φ' as a function of h."""
+        return NONLINEARITIES[self.nonlinearity][1]
 
     @property
     def kernel(self) -> Callable[..., tuple[Tensor, ...]] | None:
