@@ -229,6 +229,11 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "norm": "post", "activation": "relu", "bias": True, "tied": False, "dropout": 0.5, "bos": 1,
         "causal": False,
     },
+    # --- recurrent ---
+    "RecurrentLM": {
+        "vocab_size": 4, "cell": "gru", "embedding": 5, "hidden": 6, "layers": 2, "dropout": 0.5,
+        "tied": beside(True, embedding=5), "bos": 1, "eos": 2,
+    },
     # --- latent ---
     "VAE": {
         "event_shape": (4,), "image_shape": (1, 8, 8), "latent_dim": 3, "hidden": [5], "activation": "tanh",

@@ -72,6 +72,7 @@ GRAPH = Data(
 VECTOR, IMAGE = {"event_shape": (1, 2, 3)}, {"image_shape": (1, 2, 3)}
 PIXELS = IMAGE | {"channels": 4, "layers": 1}
 WORDS = {"vocab_size": 3, "dim": 4}
+RECURRENT = {"vocab_size": 3, "embedding": 4, "hidden": 5}
 GPT = {"vocab_size": 3, "context": 6, "layers": 1, "heads": 2, "width": 8}
 
 
@@ -440,6 +441,10 @@ MEMBERS: dict[str, list[Member]] = {
             FOURS,
         )
         for ema in (None, 0.9)
+    ],
+    "modules.recurrent.language_model.RecurrentLM": [
+        language(RECURRENT | {"cell": cell, "layers": layers})
+        for cell, layers in (("lstm", 1), ("gru", 2), ("rnn", 1))
     ],
     "modules.transformer.gpt.GPT": [
         language(GPT | {"positions": positions}) for positions in ("learned", "sinusoidal", "rotary")

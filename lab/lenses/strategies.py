@@ -126,7 +126,7 @@ def quick(model: NextToken, tokens: int) -> bool:
 
 def corpus(card: Mapping, split: str) -> str | None:
     """A split of the text that a card's model was trained on; None where that is not at hand."""
-    if card["data"].get("name") not in ("Text", "Contexts"):
+    if card["data"].get("name") not in ("Text", "Contexts", "StreamedText"):
         return None
     try:
         return Text(card["data"]["corpus"]).split_text(split)  # type: ignore[arg-type]

@@ -79,4 +79,6 @@ def describe_batch(batch: Any) -> str:
     if isinstance(batch, torch.Tensor):
         kind = "numbers" if batch.is_floating_point() else "whole numbers"
         return " ".join([" × ".join(map(str, batch.shape)), kind])
+    if isinstance(batch, bool):
+        return "a yes or no"
     return " and ".join(map(describe_batch, batch)) if isinstance(batch, tuple | list) else "a graph"

@@ -280,7 +280,7 @@ CLASSES = [
 ABSTRACT = ("DataModule", "Drawn", "OneGraph", "ImageData", "Pairs")
 WHOLE = {  # what reads a number, where it is not read without
     ("Text", "bpe_vocab_size"): {"tokenizer": "bpe"}, ("Contexts", "bpe_vocab_size"): {"tokenizer": "bpe"},
-    ("BinaryImages", "shift"): {"kind": "stripes"},
+    ("StreamedText", "bpe_vocab_size"): {"tokenizer": "bpe"}, ("BinaryImages", "shift"): {"kind": "stripes"},
 }  # fmt: skip
 NUMBERS = [
     (c, name)
@@ -310,6 +310,7 @@ BATCHED = [
     c
     for c in CLASSES
     if c.__name__ not in (*ABSTRACT, "MNIST", "MNISTPairs", "Multi30k")  # which differ in where they read
+    and c.__name__ != "StreamedText"  # which has streams side by side, and no examples
     and "batch_size" in inspect.signature(c.__init__).parameters
 ]
 

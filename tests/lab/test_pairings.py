@@ -23,6 +23,7 @@ DATA: dict[str, dict[str, Any]] = {
     "datamodules.contexts.Contexts": {"corpus": "pydocs"},
     "datamodules.cooccurrence.Cooccurrence": {"corpus": "relations"},
     "datamodules.lines.Lines": {"corpus": "pydocs"},
+    "datamodules.streams.StreamedText": {"corpus": "pydocs"},
     "datamodules.text.Text": {"corpus": "pydocs"},
     "datamodules.letters.Letters": {"num_train": 100},
 }
