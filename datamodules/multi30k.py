@@ -1,4 +1,6 @@
-"""English sentences of Multi30k: captions of photographs (Elliott et al. 2016, arXiv:1605.00459).
+"""Sentences of Multi30k, in English: captions of photographs (Elliott et al. 2016, arXiv:1605.00459).
+
+Their translations into German and French are read here too; `translation` makes pairs of them.
 
 29,000 sentences for training, 1,014 for validation, 1,000 for test (2016, Flickr), official splits. Words
 are in lower case, punctuation marks are words; rarer ones than `min_count` in training are <unk>.
@@ -25,27 +27,46 @@ from datamodules.tokenizer import WordTokenizer
 FILES = {"train": 0, "val": 1, "test": 2}
 
 
-def sentences(split: str) -> list[str]:
-    """The sentences of a split ("train", "val" or "test") as written.
+def fetch_language(language: str) -> None:
+    """Make sure that the sentences of a language ("de", "en" or "fr") are on disk.
+
+    Raises:
+        MissingData: a file is not on disk and cannot be fetched.
+    """
+    fetch.fetch(_source(language))
+
+
+def _source(language: str) -> str:
+    return "multi30k" if language == "en" else f"multi30k-{language}"
+
+
+def sentences(split: str, language: str = "en") -> list[str]:
+    """The sentences of a split ("train", "val" or "test") as written, in "de", "en" or "fr".
+
+    Line i of each language says the same.
 
     Raises:
         MissingData: the file is not on disk and cannot be fetched.
     """
-    source = fetch.SOURCES["multi30k"]
+    source = fetch.SOURCES[_source(language)]
     return fetch.content(source, source.files[FILES[split]]).decode().splitlines()
+
+
+def padded(rows: list[list[int]], value: int) -> tuple[Tensor, Tensor]:
+    """Rows as one tensor (N, T), filled up with `value`, and their lengths (N,)."""
+    lengths = torch.tensor([len(row) for row in rows])
+    table = torch.full((len(rows), int(lengths.max())), value)
+    table[torch.arange(table.shape[1]) < lengths[:, None]] = torch.tensor([i for row in rows for i in row])
+    return table, lengths
 
 
 class Sentences:
     """Tokens and targets (N, T), padded; a batch is cut to its longest sentence."""
 
     def __init__(self, encoded: list[list[int]]) -> None:
-        width = max(map(len, encoded)) + 1
-        self.tokens = torch.full((len(encoded), width), WordTokenizer.BOS)
-        self.targets = torch.full((len(encoded), width), -100)
-        self.lengths = torch.tensor([len(sentence) + 1 for sentence in encoded])
-        for i, sentence in enumerate(encoded):
-            self.tokens[i, 1 : len(sentence) + 1] = torch.tensor(sentence)
-            self.targets[i, : len(sentence) + 1] = torch.tensor([*sentence, WordTokenizer.EOS])
+        bos, eos = WordTokenizer.BOS, WordTokenizer.EOS
+        self.tokens, self.lengths = padded([[bos, *sentence] for sentence in encoded], bos)
+        self.targets, _ = padded([[*sentence, eos] for sentence in encoded], -100)
 
     def __len__(self) -> int:
         return len(self.tokens)

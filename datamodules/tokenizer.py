@@ -258,6 +258,29 @@ class BPETokenizer(SubwordTokenizer):
         return BPETokenizer(json.dumps(learned))
 
 
+class SentenceTokenizer(SubwordTokenizer):
+    """Byte pairs for sentences: the tokens begin with BOS and EOS, as those of `WordTokenizer` do.
+
+    Encoding adds no begin and no end, and decoding shows none.
+    """
+
+    kind = "bpe-sentences"
+    BOS, EOS = range(2)
+    SPECIAL = WordTokenizer.SPECIAL[:2]
+
+    def __init__(self, model: str) -> None:
+        super().__init__(model)
+        self._bytes[:2] = b"", b""
+
+    @classmethod
+    def train(cls, text: str | Iterable[str], vocab_size: int) -> "SentenceTokenizer":
+        learned = BPETokenizer.train(text, vocab_size - len(cls.SPECIAL)).to_dict()["model"]
+        pieces = learned["model"]["vocab"]
+        ends = {token: i for i, token in enumerate(cls.SPECIAL)}
+        learned["model"]["vocab"] = ends | {piece: i + len(ends) for piece, i in pieces.items()}
+        return cls(json.dumps(learned))
+
+
 class WordPieceTokenizer(SubwordTokenizer):
     """The longest piece that fits, from the left; pieces inside a word are others (##) than at its
     beginning. A word that does not divide into known pieces is one [UNK], token 0, decoded as U+FFFD."""
@@ -328,6 +351,7 @@ class UnigramTokenizer(SubwordTokenizer):
 
 SUBWORDS: dict[str, type[SubwordTokenizer]] = {
     "bpe": BPETokenizer, "wordpiece": WordPieceTokenizer, "unigram": UnigramTokenizer,
+    "bpe-sentences": SentenceTokenizer,
 }  # fmt: skip
 
 

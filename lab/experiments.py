@@ -29,6 +29,7 @@ REAL_DATA = {
     "datamodules.pairs.MNISTPairs",
     "datamodules.multi30k.Multi30k",
     "datamodules.planetoid.Planetoid",
+    "datamodules.translation.Translation",
 }
 EMBEDDED_CORPORA = {"pydocs", "relations", "senses"}
 

@@ -46,6 +46,8 @@ REAL_DATA = {
     "MUTAG": "TUDataset/MUTAG/raw/MUTAG_A.txt",
     "tinyshakespeare": "tinyshakespeare/input.txt",
     "multi30k": "multi30k/train.en.gz",
+    "multi30k-de": "multi30k/train.de.gz",
+    "multi30k-fr": "multi30k/train.fr.gz",
     "mnist1d": "mnist1d/mnist1d_data.pkl",
 }
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
