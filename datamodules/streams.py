@@ -99,10 +99,11 @@ class StreamedText(Text):
     ) -> None:
         super().__init__(corpus, tokenizer, context, batch_size, bpe_vocab_size=bpe_vocab_size)
 
-    def _streams(self, split: Literal["train", "val", "test"], count: int) -> Streams:
+    def _streams(self, split: Literal["train", "val", "test"], count: int) -> Any:
         ids = self._ids(split)
         if len(ids) <= count:
             raise ValueError(f"The {split} split has {len(ids)} tokens, too few for {count} streams.")
+        assert self.context is not None
         return Streams(ids, count, self.context)
 
     def setup(self, stage: str | None = None) -> None:
@@ -112,13 +113,13 @@ class StreamedText(Text):
         if stage in (None, "test", "predict") and not hasattr(self, "test_set"):
             self.test_set = self._streams("test", 1)
 
-    def train_dataloader(self) -> InOrder:
+    def train_dataloader(self) -> Any:
         return self._in_order(self.train_set, shared=False)
 
-    def _once(self, blocks: Streams) -> InOrder:
+    def _once(self, blocks: Any) -> Any:
         return self._in_order(blocks, shared=True)
 
-    def _in_order(self, split: Streams, shared: bool) -> InOrder:
+    def _in_order(self, split: Any, shared: bool) -> InOrder:
         rank, world = (self.trainer.global_rank, self.trainer.world_size) if self.trainer else (0, 1)
         if not shared and self.batch_size % world:
             raise ValueError(f"{world} processes cannot share {self.batch_size} streams evenly.")

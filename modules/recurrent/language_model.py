@@ -16,7 +16,7 @@ References:
     (tied weights); Williams, Peng 1990 (truncated backpropagation). [LLM] eq. 1.5-1.7, 1.14-1.15; [GM] 1.6.2.
 """
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import torch
 import torch.nn.functional as F
@@ -106,7 +106,7 @@ class RecurrentLM(TextSampler, Module):
         """Keep the carried state of training, of all processes in the order of the streams."""
         if (state := self.carried.get("train")) is not None:
             if self._trainer is not None and self.trainer.world_size > 1:  # process r has every r-th stream
-                state = state.map(lambda s: self.all_gather(s).transpose(0, 1).flatten(0, 1))
+                state = state.map(lambda s: cast(Tensor, self.all_gather(s)).transpose(0, 1).flatten(0, 1))
             checkpoint["carried"] = (state.h, state.cell)
 
     def on_load_checkpoint(self, checkpoint: dict[str, Any]) -> None:
