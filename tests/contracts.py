@@ -141,9 +141,9 @@ def incremental_decoding_is_a_full_pass(
         padding = None if padding is None else torch.nn.functional.pad(padding[rows], (0, 1))
         token = torch.multinomial(log_p.exp(), 1, generator=generator)[:, 0]
         before, (log_p, later) = state, decoder.step(state, token)
-        decoder.step(before, (token + 1) % log_p.shape[1])  # leaves what came of it alone
         again, _ = decoder.step(before, token)
         assert (again.exp() - log_p.exp()).abs().max().item() <= tolerance, f"step {t} changed its state."
+        decoder.step(before, (token + 1) % log_p.shape[1])  # leaves what came of it before alone
         prefix, state = torch.cat([prefix, token[:, None]], dim=1), later
 
 

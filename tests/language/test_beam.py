@@ -8,7 +8,11 @@ import torch
 
 from modules.language import beam as search
 from modules.language import decoding
+from modules.language.bengio import Bengio
+from modules.language.ngram import NGram
 from modules.language.table import TableLM
+from modules.language.truncation import SamplingParams
+from modules.transformer.gpt import GPT
 from tests.language.toys import ENDS, GREEDY_FAILS, NOT_MONOTONE, Coin, empty
 
 START = torch.zeros(0, dtype=torch.int64)
@@ -129,6 +133,142 @@ def test_behind_a_prefix_and_trace():
         row = model.next_log_probs(torch.cat([prefix, h])[None])[0]
         expected = step["scores"][step["parent"][m]] + row[step["token"][m]]
         assert float(step["log_prob"][m]) == pytest.approx(float(expected), abs=1e-12)
+
+
+# "a wider beam may be worse" and "the sum favours short texts" once more, with the numbers of RN-O19
+WORSE = TableLM.from_rows(
+    3, 3,
+    {(): (0.5, 0.4, 0.1), (0,): (0.35, 0.33, 0.32), (1,): (0.5, 0.5, 0.0), (0, 0): (1.0, 0.0, 0.0)},
+)  # fmt: skip
+SHORT = TableLM.from_rows(3, 3, {(): (0.6, 0.0, 0.4), (0,): (0.0, 0.7, 0.3), (0, 1): (0.05, 0.05, 0.9)})
+
+
+def test_oracles():
+    results = [math.exp(search.beam_search(WORSE, START, 3, width)[0].log_prob) for width in (1, 2)]
+    assert results == pytest.approx([0.175, 0.066667], abs=5e-7)
+    at_once, long = (2,), (0, 1, 2)
+    for alpha, offset, scores in ((0, 0, (-0.916291, -0.972861)), (1, 0, (-0.916291, -0.324287)),
+                                  (0.6, 5, (-0.916291, -0.818630))):  # fmt: skip
+        result = {h.tokens: h for h in search.beam_search(SHORT, START, 3, 9, 2, alpha, offset)}
+        best = max(result.values(), key=lambda h: h.score)
+        assert best.tokens == (long if alpha else at_once)
+        assert best == search.exhaustive_search(SHORT, START, 3, 2, alpha, offset)
+        for tokens, score in zip((at_once, long), scores, strict=True):
+            if tokens in result:  # without normalisation the search ends before it has seen the long one
+                assert result[tokens].score == pytest.approx(score, abs=5e-7)
+    assert search.length_norm(7, 0.6, 5) == 2**0.6 and search.length_norm(7, 1) == 7
+
+
+def unhurried(model, prefix, length, width, eos, norm):
+    """Beam search by its definition, one text at a time, to the end: the best score and all that ended."""
+    beam, pool = [((), 0.0)], []
+    for _ in range(length):
+        extended = []
+        for text, log_p in beam:
+            row = model.next_log_probs(torch.cat([prefix, torch.tensor(text).long()])[None])[0]
+            extended += [((*text, v), log_p + float(p)) for v, p in enumerate(row) if p > -math.inf]
+        extended.sort(key=lambda each: -each[1])
+        pool += [each for each in extended[:width] if each[0][-1] == eos]
+        beam = [each for each in extended if each[0][-1] != eos][:width]
+    return max((log_p / norm(len(text)), text) for text, log_p in pool or beam)
+
+
+@pytest.mark.parametrize("alpha, offset", [(0, 0), (1, 0), (0.6, 5), (2, 5)])
+def test_an_early_end_changes_nothing(alpha, offset):
+    early = 0
+    for seed in range(12):
+        model, width = random_table(3, 5, 10 * seed), 1 + seed % 3
+        trace = search.beam_trace(model, START, 5, width, 0, alpha, offset=offset)
+        early += len(trace) < 5
+        score, text = unhurried(model, START, 5, width, 0, lambda n: ((offset + n) / (offset + 1)) ** alpha)
+        assert trace.result[0].tokens == text and trace.result[0].score == pytest.approx(score, abs=1e-12)
+        wide = search.beam_search(model, START, 5, 3**4, 0, alpha, offset)[0]
+        assert wide == search.exhaustive_search(model, START, 5, 0, alpha, offset)
+    assert early > 2
+
+
+def counted():
+    model = NGram(5, 3)
+    model.fit(torch.randint(5, (1, 300), generator=torch.Generator().manual_seed(0)))
+    return model
+
+
+MODELS = {
+    "counts": counted,
+    "Bengio": lambda: contracts.exact(Bengio(5, 3, 4, 6)),
+    "GPT, slides": lambda: contracts.exact(GPT(5, 6, 2, 2, 8)),
+    "GPT, rotary": lambda: contracts.exact(GPT(5, 16, 1, 2, 8, positions="rotary")),
+}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"eos": 0, "alpha": 0.6, "offset": 5}, {"groups": 3, "strength": 1.0}],
+    ids=["plain", "ends", "diverse"],
+)
+@torch.no_grad()
+@pytest.mark.parametrize("name", MODELS)
+def test_a_batch_of_sources_is_each_alone(name, options):
+    model = MODELS[name]()
+    texts = [torch.arange(length) % 5 for length in (0, 3, 1, 5)]
+    source, padding = decoding.left_padded(texts)
+    together = search.batched_beam_search(model, source, 6, 3, **options, padding=padding)
+    for text, result in zip(texts, together, strict=True):
+        (alone,) = search.batched_beam_search(model, text[None], 6, 3, **options)
+        assert [(h.tokens, h.group, h.finished) for h in result] == [
+            (h.tokens, h.group, h.finished) for h in alone
+        ]
+        for h in result:
+            whole = torch.cat([text, torch.tensor(h.tokens)])
+            rows = [model.next_log_probs(whole[None, : len(text) + t])[0, v] for t, v in enumerate(h.tokens)]
+            assert h.log_prob == pytest.approx(float(sum(rows)), abs=1e-10)
+    if "groups" not in options:
+        best = search.batched_exhaustive_search(model, source, 3, **options, padding=padding)
+        alone = [search.exhaustive_search(model, text, 3, **options) for text in texts]
+        assert [h.tokens for h in best] == [h.tokens for h in alone]
+        assert [h.score for h in best] == pytest.approx([h.score for h in alone], abs=1e-10)
+
+
+class Dictionary:
+    """A translator of single words: source s is a row of first tokens, then of what follows each."""
+
+    first = torch.tensor([[0.6, 0.4], [0.1, 0.9]], dtype=torch.float64).log()
+    after = torch.tensor([[[0.55, 0.45], [0.95, 0.05]], [[0.5, 0.5], [0.3, 0.7]]], dtype=torch.float64).log()
+
+    def start(self, source):
+        return self.first[source], source
+
+    def step(self, state, token):
+        return self.after[state, token], state
+
+
+def test_what_is_searched_need_not_be_a_text():
+    source = torch.tensor([[0], [1], [0]])[:, 0]
+    results = search.batched_beam_search(Dictionary(), source, 2, 2)
+    assert [r[0].tokens for r in results] == [(1, 0), (1, 1), (1, 0)]
+    assert [h.tokens for h in search.batched_exhaustive_search(Dictionary(), source, 2)] == [
+        (1, 0), (1, 1), (1, 0)
+    ]  # fmt: skip
+    greedy = [token for _, token in decoding.stream(Dictionary(), source, 2, SamplingParams(0))]
+    assert torch.stack(greedy, 1).tolist() == [[0, 0], [1, 1], [0, 0]]
+
+
+def test_of_equal_candidates_the_first_stay():
+    generator = torch.Generator().manual_seed(0)
+    for _ in range(50):
+        values = torch.randint(4, (6, 40), generator=generator).double()
+        values[values == 0] = -math.inf
+        top, place = search._largest(values, 7)
+        expected, places = values.sort(descending=True, stable=True)
+        assert torch.equal(top, expected[:, :7])
+        assert torch.equal(place[top > -math.inf], places[:, :7][top > -math.inf])
+
+
+def test_a_search_reads_each_token_once():
+    model, read = contracts.exact(GPT(5, 16, 1, 2, 8)), []
+    model.embedding.register_forward_hook(lambda module, args, out: read.append(tuple(args[0].shape)))
+    search.beam_search(model, torch.tensor([1, 2, 3]), 5, 3)
+    assert read == [(1, 4), *[(3, 1)] * 4]  # behind the begin token; then three hypotheses, one token each
 
 
 def test_refusals():
