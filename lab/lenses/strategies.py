@@ -10,16 +10,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from datamodules.fetch import MissingData
 from datamodules.text import Text
 from lab.lenses import text as texts
 from modules.base import NextToken
+from modules.language.decoding import incremental
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams, draw
-from modules.transformer.attention import KVCache
-from modules.transformer.gpt import GPT
 
 T = TypeVar("T")
 
@@ -47,8 +46,10 @@ def continuing(
     text = prefix.reshape(S * R, start)
     generators = [torch.Generator().manual_seed(seed) for _ in strategies]
     nats = []
+    decoder = incremental(model)
+    log_p, state = decoder.start(text)
     for t in range(length):
-        log_p = model.next_log_probs(text).reshape(S, R, -1)  # (S, R, V)
+        log_p = log_p.reshape(S, R, -1)  # (S, R, V)
         token = torch.stack(
             [
                 params[:, t] if isinstance(params, Tensor) else draw(row, params, generator)
@@ -58,6 +59,8 @@ def continuing(
         nats.append(-log_p.gather(-1, token[..., None])[..., 0])
         text = torch.cat([text, token.reshape(S * R, 1)], 1)
         yield text.reshape(S, R, -1)[..., start:], torch.stack(nats, -1)
+        if t + 1 < length:
+            log_p, state = decoder.step(state, token.flatten())
 
 
 def scoring(model: NextToken, text: Tensor, start: int) -> Iterator[Tensor]:
@@ -71,46 +74,6 @@ def scoring(model: NextToken, text: Tensor, start: int) -> Iterator[Tensor]:
         yield nats[0]
 
 
-class Remembering:
-    """A model that answers what it has been asked before from memory: searches ask for the same beginnings
-    over and over. Of a GPT the keys and values of the beginnings asked last are kept, so that those that are
-    one token longer cost one token each."""
-
-    def __init__(self, model: NextToken) -> None:
-        self.model = model
-        self.known: dict[tuple[int, ...], Tensor] = {}
-        self.read: list[tuple[int, ...]] = []
-        self.store: list[KVCache] = []
-
-    def next_log_probs(self, prefix: Tensor, padding: Tensor | None = None) -> Tensor:
-        """As the model's: (B, T) -> (B, V). Prefixes with padding are not remembered."""
-        if padding is not None:
-            return self.model.next_log_probs(prefix, padding)
-        asked = [tuple(row) for row in prefix.tolist()]
-        new = {row: i for i, row in enumerate(asked) if row not in self.known}
-        if new:
-            answers = self.answers(list(new), prefix[list(new.values())])
-            self.known.update(zip(new, answers, strict=True))
-        return torch.stack([self.known[row] for row in asked])
-
-    @torch.no_grad()
-    def answers(self, rows: list[tuple[int, ...]], prefix: Tensor) -> Tensor:
-        """Answers of the model, for rows that are new: `prefix` (B, T) has the same."""
-        model, length = self.model, prefix.shape[1]
-        if not isinstance(model, GPT) or not model.causal or length + 1 > model.context:
-            return model.next_log_probs(prefix)
-        places = {row: i for i, row in enumerate(self.read)}
-        parents = [places.get(row[:-1], -1) for row in rows] if length else [-1]
-        if min(parents) >= 0:
-            tokens, store = prefix[:, -1:], [layer.select(torch.tensor(parents)) for layer in self.store]
-        else:
-            bos = prefix.new_full((len(prefix), 1), model.bos)
-            tokens, store = torch.cat([bos, prefix], 1), model.new_cache(len(prefix))
-        logits = model.logits(model.hidden(tokens, store)[:, -1])
-        self.read, self.store = rows, store
-        return logits.log_softmax(-1)
-
-
 def last(steps: Iterator[T]) -> T:
     """Last value that an iterator yields."""
     (result,) = deque(steps, maxlen=1)
@@ -120,8 +83,8 @@ def last(steps: Iterator[T]) -> T:
 def quick(model: NextToken, tokens: int) -> bool:
     """Check whether `tokens` tokens of some texts at once are written in about a second: by counts or a small
     network, over characters."""
-    small = getattr(model, "vocab_size", 1_000) <= 300 and not isinstance(model, GPT)
-    return small and tokens <= 150
+    weights = sum(p.numel() for p in model.parameters()) if isinstance(model, nn.Module) else 0
+    return getattr(model, "vocab_size", 1_000) <= 300 and weights <= 200_000 and tokens <= 150
 
 
 def corpus(card: Mapping, split: str) -> str | None:

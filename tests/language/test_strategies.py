@@ -10,12 +10,10 @@ from opening import open_page, table_with
 from lab import experiments, weights
 from lab.lenses import strategies as lens
 from lab.lenses import text as texts
-from lab.seeding import seeded
 from modules.language import decoding
 from modules.language.beam import beam_search, diverse_beam_search
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
-from modules.transformer.gpt import GPT
 from pages.language.all_strategies import lens as all_strategies
 from pages.language.beam_width import lens as beam_width
 from pages.language.own_mistakes import lens as own_mistakes
@@ -49,42 +47,6 @@ def test_many_strategies_at_once_are_each_alone():
     for rows, cost in zip(tokens.flatten(0, 1), nats.flatten(0, 1), strict=True):
         whole = model.log_prob(torch.cat([prompt[0], rows])[None]) - model.log_prob(prompt[:1])
         assert cost.sum().item() == pytest.approx(-whole.item())
-
-
-def test_a_model_that_remembers_answers_the_same_and_is_asked_once():
-    model, asked = counted(), []
-    answer = model.next_log_probs
-    model.next_log_probs = lambda prefix, padding=None: asked.append(len(prefix)) or answer(prefix, padding)
-    memory = lens.Remembering(model)
-    first, second = torch.tensor([[1, 2], [3, 4], [1, 2]]), torch.tensor([[3, 4], [0, 1]])
-    assert torch.equal(memory.next_log_probs(first), answer(first))
-    assert torch.equal(memory.next_log_probs(second), answer(second))
-    assert asked == [2, 1]
-    padding = torch.tensor([[True, False], [False, False]])
-    assert torch.equal(memory.next_log_probs(second, padding), answer(second, padding))
-
-
-def test_a_gpt_that_remembers_reads_each_token_once(monkeypatch):
-    """Beginnings that go on, in another order and some of them twice; new ones; and beyond the context."""
-    model = seeded(lambda: GPT(vocab_size=5, context=6, width=8, heads=2, layers=2), 0).double().eval()
-    memory, read, hidden = lens.Remembering(model), [], model.hidden
-
-    def counting(tokens, *rest, **more):
-        read.append(tokens.shape[1])
-        return hidden(tokens, *rest, **more)
-
-    monkeypatch.setattr(model, "hidden", counting)
-    generator = torch.Generator().manual_seed(1)
-    text = torch.randint(5, (3, 2), generator=generator)
-    for length in range(2, 9):
-        result = memory.next_log_probs(text)
-        assert read[-1] == (3 if length == 2 else 1 if length < 6 else 6), length
-        torch.testing.assert_close(result, model.next_log_probs(text))
-        text = text[torch.tensor([2, 0, 2])]
-        text = torch.cat([text, torch.tensor([[0], [1], [2]])], 1)
-    torch.testing.assert_close(memory.next_log_probs(text[:, :3] + 0), model.next_log_probs(text[:, :3]))
-    empty = text[:1, :0]
-    torch.testing.assert_close(memory.next_log_probs(empty), model.next_log_probs(empty))
 
 
 def test_measures_of_texts():
@@ -305,7 +267,7 @@ def test_a_pen_goes_on_where_it_stopped():
 def test_scoring_at_once_and_token_by_token_agree():
     model, text = counted(), torch.randint(5, (4, 15), generator=torch.Generator().manual_seed(2))
     (at_once,) = lens.scoring(model, text, 3)
-    *_, last = lens.scoring(lens.Remembering(model), text, 3)  # no counts, as far as it is known
+    *_, last = lens.scoring(model.incremental_decoder(), text, 3)  # no counts, as far as it is known
     torch.testing.assert_close(at_once, last)
     assert at_once.shape == (4, 12)
 

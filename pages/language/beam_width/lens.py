@@ -5,12 +5,13 @@ References: Vijayakumar et al. 2016, arXiv:1610.02424; [UDL] §12.7.3.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor
 
-from lab.lenses.strategies import Remembering
 from modules.base import NextToken
-from modules.language.beam import Hypothesis, beam_search, diverse_beam_search
+from modules.language.beam import Hypothesis, batched_beam_search
+from modules.language.decoding import left_padded
 
 
 @dataclass(frozen=True)
@@ -54,8 +55,17 @@ def beams(
     model: NextToken, prompts: Sequence[Tensor], length: int, sizes: Sequence[int], eos: int | None = None
 ) -> dict[int, list[list[Hypothesis]]]:
     """Texts of the beam of each width behind each of `prompts` (T₀,), best first."""
-    model = Remembering(model)
-    return {size: [beam_search(model, p, length, size, eos)[:size] for p in prompts] for size in sizes}
+    return {size: [r[:size] for r in search(model, prompts, length, size, eos)] for size in sizes}
+
+
+def search(
+    model: NextToken, prompts: Sequence[Tensor], length: int, width: int, eos: int | None, **options: Any
+) -> list[list[Hypothesis]]:
+    """Texts that a beam finds behind each of `prompts` (T₀,), which are searched together, best first."""
+    tokens, padding = left_padded(prompts)
+    return batched_beam_search(
+        model, tokens, length, width, eos, padding=padding if padding.any() else None, **options
+    )
 
 
 def widening(
@@ -74,31 +84,24 @@ def widening(
     Args:
         known: the `beams`, where they are at hand: neither α nor the strength λ changes them.
     """
-    model = Remembering(model)
     rows: list[Width] = []
     before: list[float] | None = None
-    n, most, spread = len(prompts), max(sizes), list[list[list[Hypothesis]]]()
-    work, done = n * (most + sum(sizes)), 0
-    for prompt in prompts:
-        # a group heeds only those before it, so the first B groups are a search of B groups
-        spread.append(diverse_beam_search(model, prompt, length, most, 1, strength, eos))
-        done += most
-        yield done / work, []
+    n, most = len(prompts), max(sizes)
+    done, work = most, most + sum(sizes)
+    # a group heeds only those before it, so the first B groups are a search of B groups
+    result = search(model, prompts, length, 1, eos, groups=most, strength=strength)
+    spread = [[next(h for h in each if h.group == g) for g in range(most)] for each in result]
+    yield done / work, []
     for size in sizes:
-        groups = [[group[0] for group in result[:size]] for result in spread]
-        plain, normal = [] if known is None else known[size], []
-        for i, prompt in enumerate(prompts):
-            if known is None:
-                plain.append(beam_search(model, prompt, length, size, eos)[:size])
-            # texts that cannot end are all equally long: their lengths divide nothing apart
-            normal.append(
-                plain[i][0] if eos is None else beam_search(model, prompt, length, size, eos, alpha)[0]
-            )
-            done += size
-            yield done / work, list(rows)
+        groups = [result[:size] for result in spread]
+        plain = beams(model, prompts, length, [size], eos)[size] if known is None else known[size]
+        # texts that cannot end are all equally long: their lengths divide nothing apart
+        normal = plain if eos is None else search(model, prompts, length, size, eos, alpha=alpha)
+        done += size
+        yield done / work, list(rows)
         best = [result[0].log_prob for result in plain]
         better = sum(b >= a - 1e-9 for a, b in zip(before or best, best, strict=True))
-        short, long = (sum(map(len_of, result)) / n for result in ([p[0] for p in plain], normal))
+        short, long = (sum(len_of(result[0]) for result in each) / n for each in (plain, normal))
         same, apart = (sum(map(pairs, result)) / n for result in (plain, groups))
         rows.append(Width(size, sum(best) / n, better, short, long, same, apart, plain, groups))
         before = best

@@ -13,10 +13,10 @@ from torch import Tensor
 
 from datamodules.tokenizer import Tokenizer
 from lab.errors import UserError
-from lab.lenses.strategies import GRAM, Remembering
+from lab.lenses.strategies import GRAM
 from modules.base import NextToken
 from modules.language import decoding
-from modules.language.beam import beam_trace
+from modules.language.beam import beam_search
 from modules.language.truncation import SamplingParams
 
 # Strategies by name: parameters of `decoding.sample`, or the width of a beam.
@@ -71,9 +71,8 @@ def run(
     params = STRATEGIES[strategy]
     try:
         if isinstance(params, int):
-            remembering = Remembering(model)  # the best text was looked at on the way
-            best = beam_trace(remembering, prompt, length, params).result[0]
-            return measured(remembering, prompt, torch.tensor(best.tokens))
+            best = beam_search(model, prompt, length, params)[0]
+            return measured(model, prompt, torch.tensor(best.tokens))
         generator = torch.Generator().manual_seed(seed)
         empty = torch.zeros(0)
         tokens, nats, entropy = prompt[:0], empty, empty
@@ -95,12 +94,14 @@ def run(
 @torch.no_grad()
 def measured(model: NextToken, prompt: Tensor, tokens: Tensor) -> Result:
     """The measures of a given continuation (T,)."""
-    nats, entropy, text = [], [], prompt
-    for token in tokens:
-        log_p = model.next_log_probs(text[None])[0]
-        nats.append(float(-log_p[token]))
-        entropy.append(float(torch.special.entr(log_p.exp()).sum()))
-        text = torch.cat([text, token[None]])
+    nats, entropy = [], []
+    decoder = decoding.incremental(model)
+    log_p, state = decoder.start(prompt[None])
+    for t, token in enumerate(tokens, start=1):
+        nats.append(float(-log_p[0, token]))
+        entropy.append(float(torch.special.entr(log_p[0].exp()).sum()))
+        if t < len(tokens):
+            log_p, state = decoder.step(state, token[None])
     return Result(
         tokens, torch.tensor(nats), torch.tensor(entropy), repeats(tokens), decoding.distinct(tokens, GRAM)
     )
