@@ -57,7 +57,7 @@ class Hypothesis:
 
 
 def length_norm(n: int, alpha: float, offset: float = 0.0) -> float:
-    """What the log-probability of a text of n tokens is divided by: ((k + n)/(k + 1))^α, k = offset."""
+    """Divisor of the log-probability of a text of n tokens: ((k + n)/(k + 1))^α, k = offset."""
     return ((offset + n) / (offset + 1)) ** alpha
 
 
@@ -371,7 +371,7 @@ def batched_exhaustive_search(
     best: list[Hypothesis | None] = [None] * S
 
     def likeliest(tokens: Tensor, log_prob: Tensor, finished: bool) -> list[Hypothesis]:
-        """Of each source the best of texts (N, n) of one length."""
+        """Best of texts (N, n) of one length, for each source."""
         results = []
         for row, m in zip(log_prob, log_prob.argmax(1).tolist(), strict=True):
             score = float(row[m]) / length_norm(tokens.shape[1], alpha, offset)
