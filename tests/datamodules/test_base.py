@@ -305,7 +305,7 @@ SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
     "Contexts": {"corpus": "pydocs", "windows_per_epoch": 100},
     "Text": {"corpus": "pydocs", "windows_per_epoch": 100},
     "Cooccurrence": {"num_sentences": 20}, "Letters": {"num_train": 20}, "Lines": {"corpus": "pydocs"},
-    "Spanish": {"num_train": 20},
+    "Spanish": {"num_train": 20}, "Copying": {"num_train": 20},
 }  # fmt: skip
 BATCHED = [
     c
