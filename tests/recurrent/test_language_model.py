@@ -139,6 +139,27 @@ def test_a_left_padded_batch_is_its_texts_alone(cell: str) -> None:
         assert (next_p[b] - decoder.step(own, torch.tensor([b + 1]))[0][0]).abs().max() < 1e-12
 
 
+@torch.no_grad()
+def test_texts_end_or_go_on() -> None:
+    """RN-O13: terminated within n tokens + still alive = 1."""
+    model = contracts.exact(RecurrentLM(3, embedding=3, hidden=4, eos=2))
+    alive = [contracts.configurations((n,), 2) for n in range(1, 5)]  # of the tokens 0 and 1
+    ended = [torch.tensor([[2]]), *(torch.cat([x, torch.full((len(x), 1), 2)], 1) for x in alive[:-1])]
+    total = sum(model.log_prob(x).exp().sum() for x in [*ended, alive[-1]])
+    assert float(total) == pytest.approx(1, abs=1e-12)
+
+
+@torch.no_grad()
+def test_samples_are_drawn_through_the_state_and_follow_the_density() -> None:
+    model = contracts.exact(RecurrentLM(3, "gru", embedding=3, hidden=4))
+    samples = model.sample(5_000, length=3, generator=contracts.seeded())
+    contracts.samples_follow_the_density(samples, model.log_prob, 3)
+    read = []
+    model.recurrent.register_forward_pre_hook(lambda _, inputs: read.append(inputs[0].shape[1]))
+    model.sample(2, length=4, prompt=torch.tensor([0, 1]))
+    assert read == [3, 1, 1, 1]  # the prompt behind its begin token, then one token a step
+
+
 def test_tied_weights_are_one() -> None:
     model, free = (RecurrentLM(5, embedding=4, hidden=4, tied=tied) for tied in (True, False))
     assert free.num_parameters - model.num_parameters == 5 * 4
