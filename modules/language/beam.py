@@ -185,15 +185,16 @@ class Extension:
     Attributes:
         text: (S, G, K, t). scores: (S, G, K), their log-probabilities.
         rows: (S, G, K), the row of the decoder's state; −1 where there is no hypothesis.
+        vocabulary: V.
         parent, token: (S, G, C), of the candidates, best first in each group. added: log P of the token.
         log_prob, penalised: (S, G, C), of the whole, without and with penalties; −∞ where impossible.
         kept, ended: (S, G, C) bool.
-        vocabulary: V.
     """
 
     text: Tensor
     scores: Tensor
     rows: Tensor
+    vocabulary: int
     parent: Tensor
     token: Tensor
     added: Tensor
@@ -201,7 +202,6 @@ class Extension:
     penalised: Tensor
     kept: Tensor
     ended: Tensor
-    vocabulary: int
 
 
 @torch.no_grad()
@@ -297,7 +297,7 @@ def _extend(
         chosen.scatter_add_(1, token, kept.double())
         added = log_p[:, g].flatten(1).gather(1, best)
         parts.append((parent, token, added, scores[:, g].gather(1, parent) + added, values, kept, ended))
-    return Extension(text, scores, rows, *(torch.stack(part, 1) for part in zip(*parts, strict=True)), V)
+    return Extension(text, scores, rows, V, *(torch.stack(part, 1) for part in zip(*parts, strict=True)))
 
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:

@@ -12,6 +12,7 @@ from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
 from modules.language.table import TableLM
 from modules.language.truncation import SamplingParams
+from modules.recurrent.language_model import RecurrentLM
 from modules.transformer.gpt import GPT
 from tests.language.toys import ENDS, GREEDY_FAILS, NOT_MONOTONE, Coin, empty
 
@@ -194,6 +195,7 @@ def counted():
 
 
 MODELS = {
+    "LSTM": lambda: contracts.exact(RecurrentLM(5, embedding=4, hidden=6)),
     "counts": counted,
     "Bengio": lambda: contracts.exact(Bengio(5, 3, 4, 6)),
     "GPT, slides": lambda: contracts.exact(GPT(5, 6, 2, 2, 8)),

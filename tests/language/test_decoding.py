@@ -11,6 +11,7 @@ from modules.language.bengio import Bengio
 from modules.language.ngram import NGram
 from modules.language.table import TableLM
 from modules.language.truncation import SamplingParams, probabilities
+from modules.recurrent.language_model import RecurrentLM
 from modules.transformer.gpt import GPT
 from tests.language.toys import ENDS, GREEDY_FAILS, Coin, empty
 
@@ -97,6 +98,7 @@ def counted():
 
 
 PADDED = {
+    "LSTM": lambda: contracts.exact(RecurrentLM(5, embedding=4, hidden=6, bos=1)),
     "GPT": lambda: GPT(5, 8, 2, 2, 8, bos=3),
     "GPT, sinusoidal": lambda: GPT(5, 8, 1, 2, 8, positions="sinusoidal", norm="post"),
     "GPT, rotary": lambda: GPT(5, 8, 1, 2, 8, positions="rotary"),
