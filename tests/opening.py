@@ -12,15 +12,15 @@ import pandas as pd
 from streamlit import config
 from streamlit.components.v2 import manifest_scanner
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
-from streamlit.testing.v1 import AppTest, app_test
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from lab.ui.browser import wire
 
-# What `AppTest` does anew for every page, though it comes out the same: it looks through the metadata of all
+# What `AppTest` does anew for every answer, though it comes out the same: it looks in the metadata of all
 # packages for components, and compiles the page. Both together take longer than the page itself.
 manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.scan_component_manifests)
 COMPILED = ScriptCache()
-app_test.ScriptCache = lambda: COMPILED  # type: ignore[assignment, misc]
+local_script_runner.ScriptCache = lambda: COMPILED  # type: ignore[assignment, misc]
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 TOPICS = sorted(
@@ -46,6 +46,7 @@ def run_page(page: str | Callable[[], None], /, *, theme: str = "light", **param
     """
     if config.get_option("server.address") is None:
         config.set_option("server.address", "localhost")  # as `lab app` does
+        config.set_option("browser.gatherUsageStats", False)
     if callable(page):
         app = AppTest.from_function(page, default_timeout=180)
     else:
