@@ -14,10 +14,14 @@ from functools import cache
 from typing import Any, Literal
 
 import plotly.graph_objects as go
+import plotly.io
 from plotly.utils import PlotlyJSONEncoder
 
 Mode = Literal["light", "dark"]
 Scale = Literal["probability", "diverging", "violet", "grey"]
+
+# Plotly gives every figure a template, and copies and checks it at each step; `styled` has its own.
+plotly.io.templates.default = None
 
 # Okabe and Ito's colours.
 BLACK, ORANGE, SKY, GREEN, YELLOW, BLUE, VERMILLION, PURPLE = (
