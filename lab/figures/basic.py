@@ -231,13 +231,15 @@ def image(
             z.reshape(z.shape[-2:]), scale=scale, clickable=clickable, zmin=zmin, zmax=zmax, colorbar=False,
             hover=hover and clickable,
         )  # fmt: skip
-        fig.update_traces(xgap=0, ygap=0, selector={"type": "heatmap"})
+        cells = fig.data[0]
+        cells.xgap = cells.ygap = 0
         if hover and not clickable:
-            fig.update_traces(hovertemplate=CELL, hoverinfo=None)
-    fig.update_xaxes(visible=False, constrain="domain")
-    fig.update_yaxes(visible=False, scaleanchor="x", constrain="domain")
+            cells.hovertemplate, cells.hoverinfo = CELL, None
+    axis = {"visible": False, "constrain": "domain"}
     margin = {"l": 4, "r": 4, "t": 36 if title else 4, "b": 4}
-    fig.update_layout(title=title, height=height, margin=margin)
+    fig.update_layout(
+        title=title, height=height, margin=margin, xaxis=axis, yaxis=axis | {"scaleanchor": "x"}
+    )
     return fig
 
 
@@ -296,12 +298,14 @@ def images(
         low, high = scale_range(z.astype(float), scale)
         fig = image(sheet, scale=scale, zmin=low if zmin is None else zmin,
                     zmax=high if zmax is None else zmax, height=height, hover=False)  # fmt: skip
-    fig.update_traces(hoverinfo="skip")
+    fig.data[0].hoverinfo = "skip"
     places = corners(len(z), columns, h + gap, w + gap)
-    for label, (top, left) in zip(labels or [], places, strict=False):
-        fig.add_annotation(x=left + (w - 1) / 2, y=top - 0.5, text=label, showarrow=False, yanchor="bottom")
-    if labels:
-        fig.update_yaxes(range=[sheet.shape[-2] - 0.5, -0.5 - 0.2 * h])
+    if labels:  # at once: plotly checks all for each that is added
+        fig.layout.annotations = [
+            {"x": left + (w - 1) / 2, "y": top - 0.5, "text": label, "showarrow": False, "yanchor": "bottom"}
+            for label, (top, left) in zip(labels, places, strict=False)
+        ]
+        fig.layout.yaxis.range = [sheet.shape[-2] - 0.5, -0.5 - 0.2 * h]
     fig.update_layout(title=title, margin={"t": 36 if title else 48 if labels else 4})
     return fig
 
