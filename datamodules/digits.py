@@ -7,6 +7,7 @@ train on. `threshold` makes 1 of the levels above 7 of 16.
 Shapes: a batch is x (B, 1, H, W) float in [0, 1] and y (B,) int64.
 """
 
+from functools import cache
 from typing import Literal
 
 import torch
@@ -16,6 +17,13 @@ from torch import Tensor
 from datamodules.mnist import Binarize, ImageData
 
 TEST_SEED = 0  # the test split is the same for every seed of a run
+
+
+@cache
+def read_all() -> tuple[Tensor, Tensor]:
+    """Grey levels (N, 8, 8) and classes (N,), by writer, parsed once per process: do not change them."""
+    images, labels = load_digits(return_X_y=True)
+    return torch.as_tensor(images, dtype=torch.uint8).view(-1, 8, 8), torch.as_tensor(labels)
 
 
 class Digits(ImageData):
@@ -52,11 +60,10 @@ class Digits(ImageData):
         self.train_size = train_size
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
-        images, labels = load_digits(return_X_y=True)
+        pixels, labels = read_all()
         # the file goes by writer: a plain cut would test on other people than it trains on
         order = torch.randperm(len(labels), generator=torch.Generator().manual_seed(TEST_SEED))
         chosen = order[Digits.num_test :] if split == "train" else order[: Digits.num_test]
         if self.exclude is not None:
-            chosen = chosen[torch.as_tensor(labels)[chosen] != self.exclude]
-        pixels = torch.as_tensor(images, dtype=torch.uint8).view(-1, 8, 8)
-        return pixels[chosen], torch.as_tensor(labels)[chosen]
+            chosen = chosen[labels[chosen] != self.exclude]
+        return pixels[chosen], labels[chosen]
