@@ -211,6 +211,12 @@ def run_folders(name: str) -> list[Path]:
     return sorted((p for p in root.iterdir() if p.is_dir()), reverse=True) if root.is_dir() else []
 
 
+def with_runs() -> set[str]:
+    """Names of the experiments that have a folder of own runs."""
+    root = runs_folder()
+    return set(os.listdir(root)) if root.is_dir() else set()
+
+
 def catalog() -> dict[str, Experiment]:
     """All experiments by name, in the order of the families."""
     return {name: Experiment(name, path.parent.name, path) for name, path in recipes().items()}

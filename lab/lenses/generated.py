@@ -4,7 +4,8 @@ Shapes: pictures (N, H, W); samples in the model's own form, (N, n) or (N, 1, H,
 """
 
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -31,9 +32,15 @@ def makes_digits(entry: Experiment, side: int | None = None) -> bool:
     return (
         surfaces.is_a(entry, Digits, MNIST, part="data")
         and sample is not None
-        and "generator" in inspect.signature(sample).parameters
+        and takes_generator(sample)
         and (side is None or side_of(entry) == side)
     )
+
+
+@lru_cache(maxsize=512)
+def takes_generator(function: Callable[..., Any]) -> bool:
+    """Whether a function has an argument `generator`."""
+    return "generator" in inspect.signature(function).parameters
 
 
 def side_of(entry: Experiment) -> int:

@@ -52,12 +52,15 @@ def trained(
         first: those that a page has for examples, in their order; all others follow.
         also: names of other things that a page offers beside them.
     """
-    names = [*also]
+    names, with_runs = [*also], experiments.with_runs()
     for name, entry in experiments.catalog().items():
-        if family is None or entry.family == family:
-            for folder in entry.weight_folders():
-                if only is None or only(entry.trained_in(folder)):
-                    names.append(name if folder.parent == experiments.ZOO else f"{name}/{folder.name}")
+        if family is not None and entry.family != family:
+            continue
+        if name not in with_runs and only is not None and not only(entry):
+            continue  # before its files are looked for: a page asks all with every answer
+        for folder in entry.weight_folders():
+            if only is None or only(entry.trained_in(folder)):
+                names.append(name if folder.parent == experiments.ZOO else f"{name}/{folder.name}")
     return [*(n for n in first if n in names), *(n for n in names if n not in first)]
 
 
