@@ -306,6 +306,7 @@ SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
     "Text": {"corpus": "pydocs", "windows_per_epoch": 100},
     "Cooccurrence": {"num_sentences": 20}, "Letters": {"num_train": 20}, "Lines": {"corpus": "pydocs"},
     "Spanish": {"num_train": 20}, "Copying": {"num_train": 20},
+    "Scenes": {"num_train": 20}, "Attributes": {"num_train": 20},
 }  # fmt: skip
 BATCHED = [
     c
