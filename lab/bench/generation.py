@@ -1,20 +1,26 @@
-"""Generation with a KV cache against recomputing the whole context at every token."""
+"""Generation with a KV cache against recomputing the whole context at every token, and beams of many
+sentences at once against one hypothesis at a time."""
 
 from functools import partial
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from lab.bench.timing import Row, interleaved, paired_row
+from modules.base import IncrementalDecoder
+from modules.language.beam import batched_beam_search
 from modules.transformer.gpt import GPT
 
 NEW_TOKENS = 16  # drawn after a context of that many tokens
+BEAM, SENTENCES = 5, 100
 
 
 def measure(quick: bool = False) -> list[Row]:
-    """Time of one pass over a prompt and `NEW_TOKENS` tokens after it, at 64 and 256 tokens of context.
+    """Time of one pass over a prompt and `NEW_TOKENS` tokens after it, at 64 and 256 tokens of context, and
+    of a beam search of `SENTENCES` sentences.
 
-    The ratio is recomputation / cache, so larger is better.
+    The ratios are recomputation / cache and one / many at a time, so larger is better.
     """
     sizes: dict[str, Any] = (
         {"layers": 1, "heads": 2, "width": 16} if quick else {"layers": 4, "heads": 4, "width": 128}
@@ -39,4 +45,55 @@ def measure(quick: bool = False) -> list[Row]:
         rows.append(
             Row(row.bench, row.case, row.ours, row.peer, 1 / row.ratio, target, "peer: all recomputed")
         )
-    return rows
+    return [*rows, beams(quick)]
+
+
+class OneAtATime:
+    """A decoder whose rows go through the model one after the other, each with its own cache."""
+
+    def __init__(self, decoder: IncrementalDecoder) -> None:
+        self.decoder = decoder
+
+    def start(self, source: Tensor, padding: Tensor | None = None) -> tuple[Tensor, "States"]:
+        """Read prefixes (B, T) without padding."""
+        return States.joined([self.decoder.start(row[None]) for row in source])
+
+    def step(self, state: "States", token: Tensor) -> tuple[Tensor, "States"]:
+        """Read one more token (B,)."""
+        rows = zip(state, token.split(1), strict=True)
+        return States.joined([self.decoder.step(*row) for row in rows])
+
+
+class States(list):
+    """States of single rows, indexed as those of a batch are."""
+
+    @classmethod
+    def joined(cls, rows: list[tuple[Tensor, Any]]) -> tuple[Tensor, "States"]:
+        """Rows (1, V) with their states as a batch."""
+        log_p, states = zip(*rows, strict=True)
+        return torch.cat(log_p), cls(states)
+
+    def __getitem__(self, rows: Any) -> "States":
+        return States([super(States, self).__getitem__(row) for row in rows.tolist()])
+
+
+def beams(quick: bool = False) -> Row:
+    """Beam search of many sentences at once against one hypothesis at a time, both with a cache."""
+    layers, width, count, new = (1, 16, 3, 3) if quick else (4, 128, SENTENCES, 8)
+    model = GPT(vocab_size=4000, context=32, layers=layers, heads=2, width=width).eval()
+    source = torch.randint(4000, (count, 16), generator=torch.Generator().manual_seed(0))
+    single = OneAtATime(model.incremental_decoder())
+
+    def together() -> list[tuple[int, ...]]:
+        return [found[0].tokens for found in batched_beam_search(model, source, new, BEAM)]
+
+    def alone() -> list[tuple[int, ...]]:
+        return [batched_beam_search(single, row[None], new, BEAM)[0][0].tokens for row in source]
+
+    if together() != alone():
+        raise AssertionError("searched together and alone sentences end differently: nothing to compare.")
+    pairs = interleaved(together, alone, repeats=3 if quick else 5, warmup=0)
+    row = paired_row("generation", f"beam of {BEAM}, {count} sentences, {new} new tokens", pairs)
+    return Row(
+        row.bench, row.case, row.ours, row.peer, 1 / row.ratio, "≥ 5", "peer: one hypothesis at a time"
+    )
