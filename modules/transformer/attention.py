@@ -71,6 +71,12 @@ def attention_weights(
         (..., T, S), rows sum to 1.
     """
     scores = q @ k.transpose(-2, -1) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    return masked_softmax(scores, allowed)
+
+
+def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
+    """softmax(scores + M): (..., T, S), M = −∞ where `allowed` is False; all 0 in a row where it is nowhere
+    True, with finite gradients."""
     if allowed is None:
         return scores.softmax(-1)
     somewhere = allowed.any(-1, keepdim=True)
