@@ -234,6 +234,9 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "vocab_size": 4, "cell": "gru", "embedding": 5, "hidden": 6, "layers": 2, "dropout": 0.5,
         "tied": beside(True, embedding=5), "bos": 1, "eos": 2,
     },
+    "AttributeClassifier": {
+        "image_shape": (1, 8, 8), "attributes": Other((2, 4), kind="size"), "channels": [4], "kernel": 3,
+    },
     # --- latent ---
     "VAE": {
         "event_shape": (4,), "image_shape": (1, 8, 8), "latent_dim": 3, "hidden": [5], "activation": "tanh",

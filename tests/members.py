@@ -355,6 +355,13 @@ MEMBERS: dict[str, list[Member]] = {
     "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
     "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],
     "modules.language.word2vec.CBOW": [vectors(WORDS), vectors(WORDS | {"loss": "negative"})],
+    "modules.recurrent.grid_features.AttributeClassifier": [
+        Member(
+            {"image_shape": (1, 4, 4), "attributes": (2, 3), "channels": [2, 3]},
+            (FOURS[0], torch.stack([drawn(2, 8), drawn(3, 8)], 1)),
+            lambda model: torch.cat(model(to(model, FOURS[0])), 1),
+        )
+    ],
     "modules.language.word2vec.SkipGram": [vectors(WORDS)],
     "modules.latent.factor_analysis.FactorAnalysis": [
         coded({"factors": 2}, "plane", (Density, Sampler, Latent))
