@@ -95,7 +95,8 @@ class RecurrentLM(TextSampler, Module):
         """Mean nats per token of tokens and their targets (B, T); a third entry is True where these texts go
         on from those of the batch before (`datamodules.streams`)."""
         tokens, targets, *goes_on = batch
-        logits, state = self(tokens, self.carried[split] if any(goes_on) else None)
+        before = self.carried[split] if any(goes_on) else None  # from a checkpoint: on the CPU
+        logits, state = self(tokens, before and before.map(lambda s: s.to(tokens.device)))
         if goes_on:
             self.carried[split] = state.detach()
         nll = F.cross_entropy(logits.flatten(0, 1), targets.flatten(), reduction="none")  # (B·T,)
@@ -113,8 +114,7 @@ class RecurrentLM(TextSampler, Module):
         if "carried" in checkpoint:
             trainer = self._trainer
             rank, world = (trainer.global_rank, trainer.world_size) if trainer else (0, 1)
-            state = State(*checkpoint["carried"])
-            self.carried["train"] = state[rank::world].map(lambda s: s.to(self.device))
+            self.carried["train"] = State(*checkpoint["carried"])[rank::world]
 
     # --- surfaces ---------------------------------------------------------------------------------
 
