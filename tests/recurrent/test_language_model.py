@@ -8,6 +8,8 @@ import contracts
 import pytest
 import torch
 
+from lab import weights
+from lab.experiments import ZOO
 from modules.language import decoding, information
 from modules.recurrent.language_model import RecurrentLM
 
@@ -211,3 +213,9 @@ def test_a_checkpoint_keeps_the_state_of_every_stream_for_its_process() -> None:
     small().on_save_checkpoint(fresh)
     small().on_load_checkpoint(fresh)  # of data that carry nothing
     assert not fresh
+
+
+@pytest.mark.parametrize("corpus", ["shakespeare", "pydocs"])
+def test_the_lstm_that_ships_is_not_above_the_counts(corpus: str) -> None:
+    lstm, counts = (weights.read_card(ZOO / f"{kind}-{corpus}")["metrics"] for kind in ("lstm", "ngram"))
+    assert all(lstm[f"{split}/nll"] <= counts[f"{split}/nll"] for split in ("val", "test"))
