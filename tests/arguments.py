@@ -224,6 +224,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "vocab_size": 4, "dim": 5, "loss": "negative", "negatives": beside(3, loss="negative"),
         "noise_power": beside(0.0, loss="negative"),
     },
+    "Seq2Seq": {
+        "vocab_size": 4, "source_vocab_size": Other(4, kind="size"), "context": "scaled",
+        "every_step": Other(True, member=2), "cell": "lstm", "embedding": 4, "hidden": 5, "score_width": 3,
+        "layers": 2, "bidirectional": False, "reverse": Other(True, member=3), "dropout": 0.5,
+        "scheduled_sampling": 1.0, "bos": 1, "eos": 2,
+    },
     "GPT": {
         "vocab_size": 4, "context": 7, "layers": 2, "heads": 1, "width": 12, "positions": "rotary",
         "norm": "post", "activation": "relu", "bias": True, "tied": False, "dropout": 0.5, "bos": 1,

@@ -56,6 +56,9 @@ CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
 FOURS = drawn(2, 8, 1, 4, 4).float(), drawn(3, 8)
 TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
 CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
+LENGTHS = torch.tensor([6, 2, 4, 1, 6, 3, 5, 2])  # of sources
+ENDS = (torch.arange(6) >= LENGTHS.flip(0)[:, None]).roll(1, 0)
+PAIRS = (TEXTS[0], LENGTHS, TEXTS[1], TEXTS[1].roll(-1, 1).masked_fill(ENDS, -100))  # source, inputs, targets
 WINDOWS = drawn(3, 8), drawn(3, 8, 4)
 COUNTS = (drawn(9, 5, 5).float(),)
 EDGES = torch.tensor([[0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3]])
@@ -99,6 +102,19 @@ def coded(settings: dict[str, Any], mass: str | None = None, offers: tuple[type,
 def language(settings: dict[str, Any], batch: Any = TEXTS, next_token: bool = True) -> Member:
     offers = (Density, Sampler, NextToken) if next_token else (Density, Sampler)
     return Member(settings, batch, lambda model: model.log_prob(TEXTS[0]), offers, mass="texts")
+
+
+def translator(settings: dict[str, Any]) -> Member:
+    given = {"source": TEXTS[0].flip(0), "lengths": LENGTHS}
+
+    def call(model: Any) -> Tensor:
+        """log p, and what is drawn."""
+        generator = torch.Generator().manual_seed(0)
+        drawn = model.translate(**given, length=6, temperature=1.0, generator=generator)
+        return torch.cat([model.log_prob(TEXTS[1], **given), drawn.sum(1)])
+
+    sizes = {"vocab_size": 3, "embedding": 3, "hidden": 4}
+    return Member(sizes | settings, PAIRS, call, (Density,), given)
 
 
 def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Member:
@@ -361,6 +377,12 @@ MEMBERS: dict[str, list[Member]] = {
             (FOURS[0], torch.stack([drawn(2, 8), drawn(3, 8)], 1)),
             lambda model: torch.cat(model(to(model, FOURS[0])), 1),
         )
+    ],
+    "modules.recurrent.seq2seq.Seq2Seq": [
+        translator({}),
+        translator({"context": "dot"}),
+        translator({"context": "ends", "cell": "lstm", "every_step": False, "layers": 2}),
+        translator({"context": "last", "bidirectional": False}),
     ],
     "modules.language.word2vec.SkipGram": [vectors(WORDS)],
     "modules.latent.factor_analysis.FactorAnalysis": [

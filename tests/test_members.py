@@ -116,7 +116,8 @@ def test_each_example_is_judged_alone(name: str, number: int) -> None:
     x = x.to(model.dtype) if x.is_floating_point() else x
     ask = model.log_prob if isinstance(model, Density) else model.predict
     with torch.no_grad():
-        whole, part = ask(x), ask(x[2:5])
+        whole = ask(x, **row.given)
+        part = ask(x[2:5], **{k: v[2:5] for k, v in row.given.items()})
     assert len(whole) == len(x)
     torch.testing.assert_close(part, whole[2:5], rtol=0, atol=1e-9)
 

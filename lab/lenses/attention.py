@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
 
@@ -72,6 +73,12 @@ def record(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> 
         return torch.stack([getattr(call, name)[0] for call in calls])
 
     return Maps(stack("weights"), stack("queries"), stack("keys"), stack("values"), calls[0].scale, logits)
+
+
+@torch.no_grad()
+def alignment(model: Seq2Seq, source: Tensor, target: Tensor) -> Tensor:
+    """Weights γ (T, S) of a translation: rows target tokens (T,), columns source tokens (S,)."""
+    return model(source[None], target[None])[1][0]
 
 
 @dataclass(frozen=True)

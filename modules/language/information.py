@@ -73,6 +73,14 @@ def perplexity(nats: Tensor) -> Tensor:
     return nats.mean(-1).exp()
 
 
+def perplexity_per(nats: Tensor, units: Tensor) -> Tensor:
+    """e^(Σ nats / Σ units) of texts, both (N,): per word, or per token, of all of them together.
+
+    An end counts as a unit where its surprisal is in the nats. Per word, models whose tokens differ compare.
+    """
+    return (nats.sum() / units.sum()).exp()
+
+
 def bits(nats: Tensor) -> Tensor:
     """The same amount of information in bits."""
     return nats / LN2

@@ -103,7 +103,7 @@ class Recurrent(nn.Module):
             ValueError: a length is out of range.
         """
         kernel = self._cells()[0].kernel
-        if kernel is None or not x.shape[1]:
+        if kernel is None or not x.shape[0] * x.shape[1]:
             return self.unroll(x, state, lengths)[:2]
         self._check(x, lengths)
         state = self.initial_state(x) if state is None else state

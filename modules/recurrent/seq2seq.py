@@ -1,0 +1,333 @@
+"""Sequence to sequence: an encoder reads the source, a decoder writes the target, told of it by a context.
+
+    z_1 … z_S = encoder(x_1 … x_S)                              both ways: z_j = [h→_j ; h←_j]
+    s_0 = tanh(W_s h←_1 + b_s)                                  one way: of the state that was read last
+    c_t, γ_t = context(s_{t−1}, z)        s_t = f(s_{t−1}, y_{t−1}, c_t)        y_0 = <bos>
+    p(y_t | y_<t, x) = softmax(W [s_t, c_t, y_{t−1}] + b)       log p(y | x) = Σ_t log p(y_t | y_<t, x)
+
+With a fixed context this is the encoder-decoder, c entering every step, or only as s_0 = tanh(W_s c + b_s),
+p = softmax(W s_t + b); with soft attention it is RNNsearch, align and translate. An LSTM's cell_0 is a linear
+function of the same. [DGM]'s prose calls y_t the word before; its equation has y_{t−1}, as here.
+
+Teacher forcing reads the gold tokens: only there is the loss −log p, and e^loss a perplexity. Free running
+reads the model's own most probable tokens: its cross entropy with the gold ones is −log p of nothing.
+
+Shapes: source (B, S), target (B, T), logits (B, T, V), γ (B, T, S).
+
+References: Sutskever, Vinyals, Le 2014, arXiv:1409.3215 (context as s_0, source read backwards); Cho et al.
+2014, arXiv:1406.1078 (context at every step); Bahdanau, Cho, Bengio 2015, arXiv:1409.0473; Bengio et al.
+2015, arXiv:1506.03099 (scheduled sampling); [DGM] deck 1; [GM] 1.6.2 and 1.6.3, definitions 1.7 to 1.12.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from modules.base import BatchShard, Mean, Module, Split, require
+from modules.language import decoding
+from modules.language.truncation import SamplingParams
+from modules.recurrent.cell import State
+from modules.recurrent.context import (
+    POOLINGS,
+    SCORES,
+    Context,
+    FixedContext,
+    Memory,
+    Pooling,
+    Score,
+    SoftAttention,
+)
+from modules.recurrent.stack import Recurrent, reverse
+
+IGNORED = -100  # a target that is not predicted, as in torch's cross_entropy
+Batch = tuple[Tensor, Tensor, Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class Translation:
+    """State of B translations; `translation[rows]` are those rows.
+
+    Attributes:
+        state: s_t of the decoder. memory, mask: of their sources, see `Context`.
+        gamma: (B, S), weights of the step that led here; None before the first.
+    """
+
+    state: State
+    memory: Memory
+    mask: Tensor
+    gamma: Tensor | None = None
+
+    def __getitem__(self, rows: Tensor) -> "Translation":
+        gamma = None if self.gamma is None else self.gamma[rows]
+        return Translation(
+            self.state[rows], tuple(kept[rows] for kept in self.memory), self.mask[rows], gamma
+        )
+
+
+class Seq2Seq(Module):
+    """Encoder-decoder with a fixed or an attended context.
+
+    Args:
+        vocab_size: V, of the target. source_vocab_size: of the source; None is V.
+        context: the score of soft attention, "additive", "dot" or "scaled"; or the pooling of a fixed
+            context, "last", "ends", "mean", "max" or "learned".
+        every_step: a fixed context enters every step; False: it is the first state alone.
+        cell: "rnn", "lstm" or "gru", of encoder and decoder.
+        embedding: D, of a token. hidden: H, of a state: of each way of the encoder, and of the decoder.
+        score_width: A, of "additive" and "scaled"; None is H.
+        layers: of encoder and decoder.
+        bidirectional: the encoder reads both ways.
+        reverse: a one-way encoder reads the source from its end; z_j is still the state at x_j.
+        dropout: of embeddings, of what goes from layer to layer and into the head, while training.
+        scheduled_sampling: probability that a step of training reads the model's own most probable token.
+        bos, eos: tokens before and at the end of a target.
+
+    Raises:
+        ValueError: an argument is out of range, or two of them contradict each other.
+
+    Example:
+        >>> model = Seq2Seq(vocab_size=5, embedding=4, hidden=6)
+        >>> source, target = torch.tensor([[2, 3, 4]]), torch.tensor([[3, 2, 1]])
+        >>> logits, gamma = model(source, target)
+        >>> logits.shape, gamma.shape, model.log_prob(target, source).shape
+        (torch.Size([1, 3, 5]), torch.Size([1, 3, 3]), torch.Size([1]))
+    """
+
+    def __init__(
+        self,
+        vocab_size: int,
+        source_vocab_size: int | None = None,
+        context: Score | Literal["last", "ends", "mean", "max", "learned"] = "additive",
+        every_step: bool = True,
+        cell: Literal["rnn", "lstm", "gru"] = "gru",
+        embedding: int = 64,
+        hidden: int = 128,
+        score_width: int | None = None,
+        layers: int = 1,
+        bidirectional: bool = True,
+        reverse: bool = False,
+        dropout: float = 0.0,
+        scheduled_sampling: float = 0.0,
+        bos: int = 0,
+        eos: int = 1,
+        **training: Any,
+    ) -> None:
+        names = ["nll", "forced_accuracy", "free_loss", "free_accuracy"]
+        names += ["mixed_loss"] if scheduled_sampling else []  # of training then; no −log p
+        super().__init__(_measures={name: Mean() for name in names}, **training)
+        sources = vocab_size if source_vocab_size is None else source_vocab_size
+        require(1, vocab_size=vocab_size, source_vocab_size=sources, embedding=embedding, hidden=hidden)
+        require(0, below=1, dropout=dropout)
+        require(0, below=vocab_size, bos=bos, eos=eos)
+        if not 0 <= scheduled_sampling <= 1:
+            raise ValueError(f"scheduled_sampling is {scheduled_sampling}: it must be from 0 to 1.")
+        if context not in SCORES and (context not in POOLINGS or context == "first"):
+            known = ", ".join([*SCORES, *(pooling for pooling in POOLINGS if pooling != "first")])
+            raise ValueError(f"context is {context!r}: it must be {known}.")
+        if context in SCORES and not every_step:
+            raise ValueError(f"context is {context!r}: attention is of every step.")
+        if context not in SCORES and score_width is not None:
+            raise ValueError(f"score_width is {score_width}: the fixed context {context!r} has no score.")
+        if bidirectional and reverse:
+            raise ValueError("reverse is True: an encoder that is bidirectional reads backwards already.")
+        if context == "ends" and not bidirectional:
+            raise ValueError("context is 'ends': an encoder that reads one way has one end, 'last'.")
+
+        self.bos, self.eos, self.every_step, self.reverse = bos, eos, every_step, reverse
+        self.dropout, self.scheduled_sampling = dropout, scheduled_sampling
+        between = dropout if layers > 1 else 0.0
+        self.source_embedding = nn.Embedding(sources, embedding)
+        self.encoder = Recurrent(cell, embedding, hidden, layers, bidirectional, between)
+        Z = self.encoder.outputs
+        self.context: Context
+        if context in SCORES:
+            self.context = SoftAttention(hidden, Z, context, score_width)  # type: ignore[arg-type]
+        else:  # what a reversed encoder reads last comes first
+            pooling: Pooling = "first" if context == "last" and reverse else context  # type: ignore[assignment]
+            self.context = FixedContext(Z, pooling)
+        W = self.context.width if every_step else 0
+        self.embedding = nn.Embedding(vocab_size, embedding)
+        self.decoder = Recurrent(cell, embedding + W, hidden, layers, dropout=between)
+        states = 2 if cell == "lstm" else 1  # h, and the LSTM's cell
+        self.first_state = nn.Linear(hidden if every_step else Z, states * layers * hidden)  # W_s, b_s
+        self.head = nn.Linear(hidden + W + embedding if every_step else hidden, vocab_size)
+
+    # --- encoder and one step of the decoder --------------------------------------------------------
+
+    def read(self, source: Tensor, lengths: Tensor | None = None) -> Translation:
+        """Read sources (B, S) of `lengths` (B,): what the decoder starts from, s_0 and the memory."""
+        B, S = source.shape
+        ends = source.new_full((B,), S) if lengths is None else lengths
+        mask = torch.arange(S, device=source.device) < ends[:, None]
+        x = self.drop(self.source_embedding(source))
+        z, _ = self.encoder(reverse(x, ends) if self.reverse else x, lengths=lengths)
+        z = reverse(z, ends) if self.reverse else z  # (B, S, Z), back in the order of the source
+        memory = self.context.remember(z, mask)
+        if not self.every_step:
+            told = memory[0]
+        elif self.encoder.bidirectional:
+            told = z[:, 0, self.encoder.hidden :]  # h←_1, which has read all
+        else:
+            told = z[:, 0] if self.reverse else z[torch.arange(B, device=z.device), ends - 1]
+        shape = B, self.decoder.layers, self.decoder.hidden
+        h, *cell = self.first_state(told).split(shape[1] * shape[2], 1)
+        state = State(h.tanh().view(shape), *(part.view(shape) for part in cell))
+        return Translation(state, memory, mask)
+
+    def advance(self, y: Tensor, now: Translation) -> tuple[Tensor, Translation]:
+        """One step: embedded y_{t−1} (B, D) -> logits of y_t (B, V), and the state after it."""
+        c, gamma = self.context(now.state.h[:, -1], now.memory, now.mask)  # by s_{t−1}, the top layer's
+        s, state = self.decoder.step(torch.cat([y, c], -1) if self.every_step else y, now.state)
+        return self.logits(s, c, y), Translation(state, now.memory, now.mask, gamma)
+
+    def logits(self, s: Tensor, c: Tensor, y: Tensor) -> Tensor:
+        """g(y_{t−1}, s_t, c_t), of any number of steps: (..., V)."""
+        return self.head(self.drop(torch.cat([s, c, y], -1) if self.every_step else s))
+
+    def embed(self, tokens: Tensor) -> Tensor:
+        """Embedded tokens of the target, (...) -> (..., D)."""
+        return self.drop(self.embedding(tokens))
+
+    def drop(self, x: Tensor) -> Tensor:
+        return F.dropout(x, self.dropout, self.training)
+
+    # --- all steps ----------------------------------------------------------------------------------
+
+    def decode(
+        self, source: Tensor, inputs: Tensor, lengths: Tensor | None = None, own: float = 0.0
+    ) -> tuple[Tensor, Tensor]:
+        """Logits of all steps (B, T, V), and weights γ (B, T, S).
+
+        Args:
+            inputs: (B, T), <bos> and the gold tokens y_1 … y_{T−1}.
+            own: probability that a step behind the first reads the model's own most probable token instead:
+                0 is teacher forcing, 1 free running, where of the gold tokens none is read.
+        """
+        now, y = self.read(source, lengths), self.embed(inputs)  # (B, T, D)
+        if isinstance(self.context, FixedContext) and not own:  # no step waits for the one before
+            c, gamma = now.memory
+            c, gamma = (each[:, None].expand(-1, inputs.shape[1], -1) for each in (c, gamma))
+            s, _ = self.decoder(torch.cat([y, c], -1) if self.every_step else y, now.state)
+            return self.logits(s, c, y), gamma
+        logits: list[Tensor] = []
+        gammas: list[Tensor] = []
+        for t, token in enumerate(y.unbind(1)):
+            if t and own:
+                swap = torch.rand(len(token), device=token.device) < own
+                token = torch.where(swap[:, None], self.embed(logits[-1].detach().argmax(-1)), token)
+            step, now = self.advance(token, now)
+            assert now.gamma is not None
+            logits.append(step)
+            gammas.append(now.gamma)
+        return torch.stack(logits, 1), torch.stack(gammas, 1)
+
+    def inputs(self, target: Tensor) -> Tensor:
+        """Inputs of teacher forcing for targets (B, T): y_0 = <bos>, y_1 … y_{T−1}."""
+        return F.pad(target, (1, 0), value=self.bos)[:, :-1].masked_fill(self.ignored(target), self.bos)
+
+    @staticmethod
+    def ignored(target: Tensor) -> Tensor:
+        """Places of targets (B, T) that are pads."""
+        return target == IGNORED
+
+    def forward(self, source: Tensor, target: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Logits (B, T, V) and weights γ (B, T, S) of targets (B, T) under teacher forcing."""
+        return self.decode(source, self.inputs(target), lengths)
+
+    # --- training -----------------------------------------------------------------------------------
+
+    def step(self, batch: Batch, split: Split) -> Tensor:
+        """Mean nats per token, of (source, lengths, inputs, targets): <eos> counts, pads do not.
+
+        Measures `nll` and `forced_accuracy` under teacher forcing; `free_loss` and `free_accuracy`, of
+        validation and test, where the model reads its own tokens; `mixed_loss` of scheduled sampling.
+        """
+        source, lengths, inputs, targets = batch
+        own = self.scheduled_sampling if split == "train" else 0.0
+        loss, right = self.judge(self.decode(source, inputs, lengths, own)[0], targets)
+        if own:
+            self.log_metric(split, "mixed_loss", loss.detach())
+        else:
+            self.log_metric(split, "nll", loss.detach())
+            self.log_metric(split, "forced_accuracy", right)
+        if split != "train":
+            free, right = self.judge(self.decode(source, inputs, lengths, own=1.0)[0], targets)
+            self.log_metric(split, "free_loss", free)
+            self.log_metric(split, "free_accuracy", right)
+        return loss.mean()
+
+    def judge(self, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
+        """Cross entropy in nats, and 1 where the most probable token is right, of all but pads: (N,)."""
+        kept = ~self.ignored(targets)
+        logits, targets = logits[kept], targets[kept]
+        return F.cross_entropy(logits, targets, reduction="none"), (logits.argmax(-1) == targets).float()
+
+    def loss_terms(self, batch: Batch) -> Tensor:
+        return (~self.ignored(batch[3])).sum()
+
+    # --- surfaces -----------------------------------------------------------------------------------
+
+    def log_prob(self, target: Tensor, source: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """log p(target | source), (B,) in nats.
+
+        Args:
+            target: (B, T), <eos> included where it is to count; behind their ends targets are -100.
+            source: (B, S). lengths: (B,) of the sources; None is S of all.
+        """
+        logits, _ = self(source, target, lengths)
+        pads = self.ignored(target)
+        log_p = logits.log_softmax(-1).gather(-1, target.masked_fill(pads, 0)[..., None])[..., 0]
+        return log_p.masked_fill(pads, 0.0).sum(1)
+
+    def incremental_decoder(self) -> "Translator":
+        """Decoder of targets, whose source are the sentences (B, S) and their `padding` on the right."""
+        return Translator(self)
+
+    def translate(
+        self,
+        source: Tensor,
+        lengths: Tensor | None = None,
+        length: int = 64,
+        *,
+        temperature: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> Tensor:
+        """Translate sources (B, S) token by token: (B, T), T ≤ length, behind an <eos> only more of it.
+
+        Args:
+            length: the most tokens of a translation.
+            temperature: divides the logits; 0 is greedy, 1 samples from p(y | x).
+        """
+        padding = None
+        if lengths is not None:
+            padding = torch.arange(source.shape[1], device=source.device) >= lengths[:, None]
+        params = SamplingParams(temperature=temperature)
+        steps = decoding.stream(self, source, length, params, self.eos, generator, padding)
+        return torch.stack([token for _, token in steps], 1)
+
+    def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
+        """log p(target | source) of each pair, (B,) in nats."""
+        if isinstance(batch, BatchShard):
+            return super().predict_step(batch, batch_idx)
+        source, lengths, _, targets = batch
+        return self.log_prob(targets, source, lengths)
+
+
+class Translator:
+    """`IncrementalDecoder` of a `Seq2Seq`: the source is read once, a step costs one of the decoder."""
+
+    def __init__(self, model: Seq2Seq) -> None:
+        self.model = model
+
+    def start(self, source: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Translation]:
+        """Read sources (B, S), padded on the right: log p of y_1 (B, V), state."""
+        lengths = None if padding is None else (~padding).sum(1)
+        return self.step(self.model.read(source, lengths), source.new_full((len(source),), self.model.bos))
+
+    def step(self, state: Translation, token: Tensor) -> tuple[Tensor, Translation]:
+        """Read one more token (B,): log p of what comes after it (B, V), state."""
+        logits, state = self.model.advance(self.model.embed(token), state)
+        return logits.log_softmax(-1), state
