@@ -5,6 +5,7 @@ skipped where they are not, and fails there when `LECTERN_REQUIRE_DATA=1` or
 `LECTERN_REQUIRE_BROWSER=1` say that they must be.
 """
 
+import gc
 import importlib.util
 import ipaddress
 import math
@@ -215,3 +216,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
     items[:] = chosen
     items.sort(key=rank)  # stable: the order within a rank stays
+
+
+def pytest_collection_finish() -> None:
+    """Take what is imported by now out of Python's search for garbage, which goes through all there is."""
+    gc.collect()
+    gc.freeze()
