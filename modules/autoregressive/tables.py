@@ -127,10 +127,10 @@ class ConditionalTables(TableModel):
     def rows(self, x: Tensor) -> Tensor:
         """Row of each variable's conditional in `table`: x (B, n) -> (B, n) int64."""
         digits = F.pad(x.t().int(), (0, 0, 0, 1))  # (n + 1, B): the last row is what is OUTSIDE
-        rows = self.first[:, None].repeat(1, len(x))
+        rows = self.first.int()[:, None].repeat(1, len(x))  # half the bytes, and 2³¹ rows fit nowhere
         for place in range(self.slots.shape[1]):  # of whole rows, which is faster than of columns
             rows.add_(digits[self.slots[:, place]], alpha=self.num_categories**place)
-        return rows.t().contiguous()
+        return rows.t().contiguous().long()
 
     def logits(self, x: Tensor, order: Tensor | None = None, index: int = 0) -> Tensor:
         """See `Autoregressive.logits`.
