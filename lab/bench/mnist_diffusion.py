@@ -109,14 +109,16 @@ def apart(result: Tensor, y: Tensor) -> float:
 
 def by_schedule(quick: bool) -> Iterator[Row]:
     """Bound by all terms, and distance of samples in few and in many steps, of each schedule."""
-    batches, count, bounded = (2, 20, 2) if quick else (3000, 1000, 50)
+    batches, count, bounded, noise_steps = (2, 20, 2, 50) if quick else (3000, 1000, 50, 1000)
     train, test = digits(count)
     known = looks(train)[1]
     data = MNIST(binarize="none")
     data.setup("fit")
     every = data.train_set[torch.arange(2 * count if quick else 50_000)][0]
     for kind in SCHEDULES:
-        model = seeded(partial(ImageDDPM, noise_schedule=kind, clip_bound=True, **SMALL), 0)
+        model = seeded(
+            partial(ImageDDPM, noise_steps=noise_steps, noise_schedule=kind, clip_bound=True, **SMALL), 0
+        )
         trained(model, every, batches, batch=64, rate=1e-3, decay=0.999)
         x = model.preprocess(test[:bounded])
         bound = model.bound(x, generator=torch.Generator().manual_seed(0)).total
