@@ -99,7 +99,8 @@ def test_the_first_screen_holds_the_page(walker: Visit, path: str) -> None:
     pictures = f"[...document.querySelectorAll('{kinds}')]"
     named = f"{pictures}.every((f) => f.ariaLabel?.length > 10)"
     assert tab.evaluate(named), "a figure has no text for those who cannot see it"
-    tab.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
+    if not tab.evaluate("'axe' in window"):  # walked there, the tab has it still
+        tab.evaluate(Path(AXE_FILE_PATH).read_text(encoding="utf-8"))
     assert tab.evaluate(AXE, OURS) == []
 
 
