@@ -236,6 +236,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "causal": False,
     },
     # --- recurrent ---
+    "Labeller": {
+        "num_classes": 11, "cell": "rnn", "hidden": 5, "layers": 3, "bidirectional": Other(False),
+        "dropout": 0.5, "cell_options": {"start": "orthogonal"},
+    },
+    "SequenceClassifier": {"image_shape": refused((0, 40)), "bidirectional": True},
+    "Tagger": {"vocab_size": 4, "embedding": 5, "pad": 2},
     "RecurrentLM": {
         "vocab_size": 4, "cell": "gru", "embedding": 5, "hidden": 6, "layers": 2, "dropout": 0.5,
         "tied": beside(True, embedding=5), "bos": 1, "eos": 2,

@@ -471,6 +471,18 @@ MEMBERS: dict[str, list[Member]] = {
         )
         for ema in (None, 0.9)
     ],
+    "modules.recurrent.labelling.SequenceClassifier": [
+        classifier({"hidden": 4, "cell": cell, "layers": 2, "bidirectional": both}, CURVES)
+        for cell, both in (("gru", False), ("lstm", True))
+    ],
+    "modules.recurrent.labelling.Tagger": [
+        Member(
+            {"vocab_size": 3, "num_classes": 3, "embedding": 4, "hidden": 4, "layers": 2},
+            (TEXTS[0], TEXTS[1].where(TEXTS[0] > 0, -100)),
+            lambda model: model.predict(TEXTS[0]),
+            (Predictor,),
+        )
+    ],
     "modules.recurrent.language_model.RecurrentLM": [
         language(RECURRENT | {"cell": cell, "layers": layers})
         for cell, layers in (("lstm", 1), ("gru", 2), ("rnn", 1))
@@ -519,6 +531,7 @@ BASES = [
     "modules.base.CountModel",
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
+    "modules.recurrent.labelling.Labeller",
     "modules.diffusion.gaussian_diffusion.GaussianDiffusion",
     "modules.flow.coupling.CouplingFlow",
     "modules.flow.flow.Flow",

@@ -355,6 +355,8 @@ def test_nothing_and_nobody(name, options, both):
     outputs, state = network(torch.zeros(2, 0, 3), start)
     assert outputs.shape == (2, 0, network.outputs) and (state.h == start.h).all()
     assert network(torch.zeros(0, 5, 3))[0].shape == (0, 5, network.outputs)
+    nobody, lengths = torch.zeros(0, 5, 3), torch.zeros(0, dtype=torch.long)
+    assert network(nobody, lengths=lengths)[0].shape == (0, 5, network.outputs)
     assert network(torch.zeros(2, 1, 3), lengths=torch.tensor([1, 1]))[0].shape == (2, 1, network.outputs)
 
 
