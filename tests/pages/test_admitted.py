@@ -61,7 +61,8 @@ SMALL = GAMES | CHAINS | NETS | VAES | {
     "ppca-digits", "glow-digits", "glow-digits-no9", "ddpm-digits", "vlb-digits", "ldm-digits",
     "vqvae-digits"}  # fmt: skip
 SPOKEN = {"bengio-classes", "bengio-multi30k", "bengio-pydocs", "bengio-shakespeare", "bengio-verbs",
-          "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare"}  # fmt: skip
+          "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare", "lstm-pydocs",
+          "lstm-shakespeare"}  # fmt: skip
 SPOKEN |= {f"ngram-{text}" for text in (
     "classes", "verbs", "multi30k", "pydocs", "shakespeare", "bpe500-pydocs", "bpe500-shakespeare",
     "bpe2000-shakespeare")}  # fmt: skip
@@ -145,6 +146,17 @@ ELSEWHERE = [
 ]
 ELSEWHERE += [
     ("adversarial/birthday", n) for n in ("vqvae-digits", "nade-greys-mnist", "stylegan-mnist", "iwae-mnist")
+]
+ELSEWHERE += [
+    (f"language/{room}", "lstm-pydocs")
+    for room in (
+        "two_strategies",
+        "all_strategies",
+        "beam_search",
+        "own_mistakes",
+        "perplexity",
+        "truncation",
+    )
 ]
 FLOWS = ["maf", "hint", "cnf-moons", "iresnet-moons", "flowpp-moons", "planar-moons"]
 
