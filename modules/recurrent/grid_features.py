@@ -32,10 +32,11 @@ class GridEncoder(nn.Module):
     """Convolutional layers with stride 2, padding 1 and ReLU: (B, C, H, W) -> z (B, L, D).
 
     Args:
-        image_shape: (C, H, W). channels: of each layer; the last is D. kernel: K of all layers.
+        image_shape: (C, H, W), of every picture.
+        channels: of each layer; the last is D. kernel: K of all layers.
 
     Raises:
-        ValueError: an argument is out of range, or the picture is too small.
+        ValueError: an argument is out of range, or `image_shape` too small; `forward`, of another picture.
 
     Attributes:
         grid: rows and columns of locations; L is their product.
@@ -48,7 +49,7 @@ class GridEncoder(nn.Module):
         require(1, channels=channels)
         require(3, below=5, kernel=kernel)
         super().__init__()
-        self.kernel, self.width = kernel, channels[-1]
+        self.kernel, self.width, self.image_shape = kernel, channels[-1], tuple(image_shape)
         color, *size = image_shape
         for _ in channels:
             size = [(n + 2 * PADDING - kernel) // STRIDE + 1 for n in size]
@@ -63,6 +64,10 @@ class GridEncoder(nn.Module):
         self.layers = nn.Sequential(*layers)
 
     def forward(self, picture: Tensor) -> Tensor:
+        if picture.shape[1:] != self.image_shape:
+            raise ValueError(
+                f"A picture is {list(picture.shape[1:])}: the grid is that of {list(self.image_shape)}."
+            )
         return self.layers(picture).flatten(2).mT  # (B, D, H', W') -> (B, L, D)
 
     @property

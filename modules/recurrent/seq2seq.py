@@ -197,7 +197,12 @@ class Seq2Seq(Module):
     # --- all steps ----------------------------------------------------------------------------------
 
     def decode(
-        self, source: Tensor, inputs: Tensor, lengths: Tensor | None = None, own: float = 0.0
+        self,
+        source: Tensor,
+        inputs: Tensor,
+        lengths: Tensor | None = None,
+        own: float = 0.0,
+        generator: torch.Generator | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Logits of all steps (B, T, V), and weights γ (B, T, S).
 
@@ -216,7 +221,7 @@ class Seq2Seq(Module):
         gammas: list[Tensor] = []
         for t, token in enumerate(y.unbind(1)):
             if t and own:
-                swap = torch.rand(len(token), device=token.device) < own
+                swap = torch.rand(len(token), device=token.device, generator=generator) < own
                 token = torch.where(swap[:, None], self.embed(logits[-1].detach().argmax(-1)), token)
             step, now = self.advance(token, now)
             assert now.gamma is not None

@@ -105,6 +105,10 @@ class Recurrent(nn.Module):
         kernel = self._cells()[0].kernel
         if kernel is None or not x.shape[0] * x.shape[1]:
             return self.unroll(x, state, lengths)[:2]
+        if x.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
+            # the LSTM of oneDNN reads half precision on some processors alone: it runs in that of the weights
+            with torch.autocast("cpu", enabled=False):
+                return self(x.to(self._cells()[0].weight_x.dtype), state, lengths)
         self._check(x, lengths)
         state = self.initial_state(x) if state is None else state
         start = state.map(lambda s: s.transpose(0, 1).contiguous())  # (L, B, H) as torch has it

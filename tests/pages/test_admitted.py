@@ -149,14 +149,7 @@ ELSEWHERE += [
 ]
 ELSEWHERE += [
     (f"language/{room}", "lstm-pydocs")
-    for room in (
-        "two_strategies",
-        "all_strategies",
-        "beam_search",
-        "own_mistakes",
-        "perplexity",
-        "truncation",
-    )
+    for room in ("two_strategies", "all_strategies", "beam_search", "own_mistakes", "truncation")
 ]
 FLOWS = ["maf", "hint", "cnf-moons", "iresnet-moons", "flowpp-moons", "planar-moons"]
 

@@ -403,3 +403,14 @@ def test_looking_in():
 def test_what_cannot_be_is_refused_in_a_sentence(build, sentence):
     with pytest.raises(ValueError, match=sentence):
         build()
+
+
+@pytest.mark.parametrize("name", ["rnn", "lstm", "gru"])
+def test_mixed_precision_on_a_cpu(name):
+    """The kernels run, in the precision of the weights, also on what half precision has computed before."""
+    network, x = Recurrent(name, 3, 4), torch.randn(2, 5, 3).bfloat16()
+    with torch.autocast("cpu", torch.bfloat16):
+        outputs, state = network(x, lengths=torch.tensor([5, 2]))
+        again, _ = network.step(x[:, 0], state)
+    expected, _ = network(x.float(), lengths=torch.tensor([5, 2]))
+    assert torch.equal(outputs, expected) and again.shape == (2, 4)
