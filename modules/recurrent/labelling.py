@@ -54,6 +54,8 @@ class Labeller(Module):
     ) -> None:
         require(1, num_classes=num_classes)
         super().__init__(_measures={"nll": Mean(), "acc": Mean()}, **training)
+        if not isinstance(cell_options, Mapping | None):
+            raise ValueError(f"cell_options is {cell_options!r}: give names and values.")
         options = dict(cell_options or {})
         self.recurrent = Recurrent(cell, inputs, hidden, layers, bidirectional, dropout, **options)
         self.head = nn.Linear(self.recurrent.outputs, num_classes)

@@ -31,6 +31,7 @@ CHUNK = 0.3  # seconds of training between two drawings
 SECONDS = 0.07  # between two frames of the film
 AGAIN = 6  # frames before the new ones that are sent once more, should a drawing have been skipped
 COURSE, UNTIL, STEP, RECORDED = "course", "until", "step", "recorded"
+COMPLAINT = "_rewind:complaint"  # what is said of the link once more, where the page is drawn anew by itself
 AHEAD = "_rewind:ahead"  # frames that a button asks for
 Within = Mapping[str, tuple[float, float]]
 Steps = Mapping[str, Mapping[str, Any]]
@@ -51,10 +52,12 @@ class Rewind:
         until: the frame that it trains up to.
         film: over the frames that are there, set before `draw` is called.
         frames: those, from the untrained model on.
+        complaint: what was said of the link, "" if nothing.
     """
 
     film: films.Film
     frames: list[runs.Frame]
+    complaint = ""
 
     def __init__(self, run: runs.Run, until: int, most: int, label: str = "Frame", every: int = 1) -> None:
         self.run, self.until, self.most, self.label, self.every = run, until, most, label, every
@@ -88,6 +91,7 @@ class Rewind:
                     if not others:
                         self.run.advance(self.until, CHUNK, line.rest)
                 if not self.training:
+                    st.session_state[COMPLAINT] = self.complaint
                     st.rerun()
             self.frame()
             with st.container(key="live", gap="small"):
@@ -155,7 +159,10 @@ def rewind(
     now = runs.knobs_of(knobs)
     until = state.number(UNTIL, start, 0, most, whole=True)
     state.show_warning(UNTIL, until == start)
-    history = stored_history(now, within, most)
+    history, complaint = stored_history(now, within, most)
+    complaint = st.session_state.pop(COMPLAINT, "") or complaint
+    if complaint:
+        st.warning(complaint, icon=":material/link_off:")
     run = along(history)
     ahead = st.session_state.pop(AHEAD, 0)
     newest = min(run.count - 1, until)
@@ -181,21 +188,21 @@ def rewind(
     state.register(RECORDED, "text")
     state.publish(RECORDED)
     live = Rewind(run, until, most, label, every)
+    live.complaint = complaint
     buttons(live, steps or {})
     return live
 
 
-def stored_history(now: runs.Knobs, within: Within, most: int) -> runs.History:
-    """The history so far, in the session or in the link; one that cannot be read gets a sentence."""
+def stored_history(now: runs.Knobs, within: Within, most: int) -> tuple[runs.History, str]:
+    """The history so far, in the session or in the link, and a sentence on one that cannot be read."""
     state.register(COURSE, "text", "")
     raw = state.get(COURSE)
     if not raw:
-        return (runs.Segment(0, now),)
+        return (runs.Segment(0, now),), ""
     try:
-        return runs.parse(raw, within, most)
+        return runs.parse(raw, within, most), ""
     except UserError as error:
-        st.warning(f"{error} It begins anew.", icon=":material/link_off:")
-        return (runs.Segment(0, now),)
+        return (runs.Segment(0, now),), f"{error} It begins anew."
 
 
 def shown_frame(last: int) -> int:
