@@ -114,13 +114,32 @@ def _planetoid(name: str, sums: dict[str, tuple[int, str]]) -> tuple[File, ...]:
     return tuple(files)
 
 
-def _multi30k(language: str, sums: dict[str, tuple[int, str]]) -> tuple[File, ...]:
+MULTI30K = {  # of each part, by language: bytes and SHA-256
+    "en": {
+        "train": (1_801_238, "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6"),
+        "val": (63_297, "1f2a23d992769b5b3d209b0a10dd0b77c08cceb1f20dfb97ed0aafa49d107227"),
+        "test_2016_flickr": (62_076, "399a4382932c1aadd3ceb9bef1008d388a64c76d4ae4e9d4728c6f4301cac182"),
+    },
+    "de": {
+        "train": (2_110_398, "2c2b73fd2b548fbcde3a875e0a78d6ee94d498bfdee6bd3eae3945779e9ddf72"),
+        "val": (75_981, "660e09eb7e1da2f856ea13ee5ad3cf6d36b3d5b0b733c857e94c5747a3dfc660"),
+        "test_2016_flickr": (70_649, "4be6b5b3236b79c25475c6bb829800a7ce559e9ba7a1f6c2394fe4d40be46d16"),
+    },
+    "fr": {
+        "train": (2_111_303, "5925a3c18f1587b6b54b87743106e6e8ab93618edb6f65d19eac0621f853a10d"),
+        "val": (73_924, "5304e444d842e962b2dda4d816b70b22a1765b15401642b7ca37a67477e708dc"),
+        "test_2016_flickr": (72_261, "cb3160d69b002bb638e66cc7612fcd56cb0af82eadc9c142dedc438afb885ef6"),
+    },
+}
+
+
+def _multi30k(language: str) -> tuple[File, ...]:
     homes = (
         "https://raw.githubusercontent.com/multi30k/dataset/master/data/task1/raw/",
         "https://cdn.jsdelivr.net/gh/multi30k/dataset@master/data/task1/raw/",
     )
     files = []
-    for part, (size, digest) in sums.items():
+    for part, (size, digest) in MULTI30K[language].items():
         file = f"{part}.{language}.gz"
         files.append(File(f"multi30k/{file}", tuple(h + file for h in homes), f"sha256:{digest}", size))
     return tuple(files)
@@ -145,51 +164,9 @@ SOURCES = {
             ),
             "gpt-pydocs",
         ),
-        Source(
-            "multi30k",
-            _multi30k(
-                "en",
-                {
-                    "train": (1_801_238, "460a15fbd157e34a7a9957ee388c1ca247fe47af3ef25fb50442af6c274e0fc6"),
-                    "val": (63_297, "1f2a23d992769b5b3d209b0a10dd0b77c08cceb1f20dfb97ed0aafa49d107227"),
-                    "test_2016_flickr": (
-                        62_076,
-                        "399a4382932c1aadd3ceb9bef1008d388a64c76d4ae4e9d4728c6f4301cac182",
-                    ),
-                },
-            ),
-            "ngram-pydocs",
-        ),
-        Source(
-            "multi30k-de",
-            _multi30k(
-                "de",
-                {
-                    "train": (2_110_398, "2c2b73fd2b548fbcde3a875e0a78d6ee94d498bfdee6bd3eae3945779e9ddf72"),
-                    "val": (75_981, "660e09eb7e1da2f856ea13ee5ad3cf6d36b3d5b0b733c857e94c5747a3dfc660"),
-                    "test_2016_flickr": (
-                        70_649,
-                        "4be6b5b3236b79c25475c6bb829800a7ce559e9ba7a1f6c2394fe4d40be46d16",
-                    ),
-                },
-            ),
-            "ngram-pydocs",
-        ),
-        Source(
-            "multi30k-fr",
-            _multi30k(
-                "fr",
-                {
-                    "train": (2_111_303, "5925a3c18f1587b6b54b87743106e6e8ab93618edb6f65d19eac0621f853a10d"),
-                    "val": (73_924, "5304e444d842e962b2dda4d816b70b22a1765b15401642b7ca37a67477e708dc"),
-                    "test_2016_flickr": (
-                        72_261,
-                        "cb3160d69b002bb638e66cc7612fcd56cb0af82eadc9c142dedc438afb885ef6",
-                    ),
-                },
-            ),
-            "ngram-pydocs",
-        ),
+        Source("multi30k", _multi30k("en"), "ngram-pydocs"),
+        Source("multi30k-de", _multi30k("de"), "ngram-pydocs"),
+        Source("multi30k-fr", _multi30k("fr"), "ngram-pydocs"),
         Source(
             "Cora",
             _planetoid(

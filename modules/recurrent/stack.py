@@ -14,6 +14,7 @@ References: Schuster, Paliwal 1997, Bidirectional recurrent neural networks; Gra
 (stacks); [GM] 1.1 to 1.6; [DGM] deck 1, annotations.
 """
 
+import inspect
 from typing import Any, Literal
 
 import torch
@@ -52,7 +53,8 @@ class Recurrent(nn.Module):
             `update_bias`, `frozen` of "gru"; `start` of all.
 
     Raises:
-        ValueError: an argument is out of range, or dropout is given for one layer.
+        ValueError: an argument is out of range, dropout is given for one layer, or the cell has no such
+            option.
 
     Example:
         >>> network = Recurrent("lstm", 8, 16, layers=2, bidirectional=True)
@@ -75,6 +77,9 @@ class Recurrent(nn.Module):
         require(0, 1, dropout=dropout)
         if cell not in CELLS:
             raise ValueError(f"cell is {cell!r}: it must be {', '.join(CELLS)}.")
+        known = {name for cls in (CELLS[cell], Cell) for name in inspect.signature(cls).parameters}
+        if unknown := sorted(options.keys() - known | options.keys() & {"inputs", "hidden", "cell"}):
+            raise ValueError(f"{cell} has no option {', '.join(unknown)}.")
         if dropout and layers == 1:
             raise ValueError(f"dropout is {dropout}: it is between layers, and there is one.")
         super().__init__()

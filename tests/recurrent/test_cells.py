@@ -398,6 +398,8 @@ def test_looking_in():
             lambda: Recurrent("gru", 3, 4).unroll(torch.zeros(1, 3, 3), None, torch.tensor([4])),
             "between 1 and 3",
         ),
+        (lambda: Recurrent("gru", 2, 3, forget_bias=1.0), "gru has no option forget_bias"),
+        (lambda: Recurrent("lstm", 2, 3, memory=1), "lstm has no option memory"),
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(build, sentence):

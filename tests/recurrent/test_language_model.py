@@ -219,3 +219,9 @@ def test_a_checkpoint_keeps_the_state_of_every_stream_for_its_process() -> None:
 def test_the_lstm_that_ships_is_not_above_the_counts(corpus: str) -> None:
     lstm, counts = (weights.read_card(ZOO / f"{kind}-{corpus}")["metrics"] for kind in ("lstm", "ngram"))
     assert all(lstm[f"{split}/nll"] <= counts[f"{split}/nll"] for split in ("val", "test"))
+
+
+def test_the_lstm_that_ships_is_at_150_hundredths_of_a_nat_on_the_last_tenth() -> None:
+    """Validation and test are the two halves of what nanoGPT validates on."""
+    metrics = weights.read_card(ZOO / "lstm-shakespeare")["metrics"]
+    assert (metrics["val/nll"] + metrics["test/nll"]) / 2 <= 1.50
