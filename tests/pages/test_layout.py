@@ -82,10 +82,11 @@ def faults(tab: Any, *, phone: bool = False, stage: bool = False, pictured: bool
         pictured: its picture has two thirds of the width, and little bare paper.
     """
     look = f"({LAYOUT})({json.dumps({'phone': phone, 'stage': stage, 'pictured': pictured})})"
-    names: list[str] = tab.evaluate(look)
-    if names:
+    for _ in range(5):  # a busy machine takes seconds to draw
+        names: list[str] = tab.evaluate(look)
+        if not names:
+            break
         tab.wait_for_timeout(1500)
-        names = tab.evaluate(look)
     return names
 
 

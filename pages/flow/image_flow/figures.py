@@ -33,7 +33,7 @@ def stage(z: Any, reach: float = 3.0) -> go.Figure:
     fig = basic.image(z, scale="diverging", zmin=-reach, zmax=reach)
     scale = {"thickness": 14, "outlinewidth": 0, "x": 1.0, "xpad": 6}
     fig.update_traces(hoverinfo="skip", showscale=True, colorbar=scale, selector={"type": "heatmap"})
-    return fig.update_layout(margin={"r": 84})  # enough for the scale's numbers in a large hall, too
+    return fig.update_layout(margin={"r": 100})  # enough for the scale's numbers in a large hall, too
 
 
 def sums(ladj: Sequence[float], base: Sequence[float], at: int) -> go.Figure:
