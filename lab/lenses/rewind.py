@@ -32,8 +32,10 @@ from lab.errors import UserError
 from lab.seeding import seeded
 
 MOST_KEPT = 18 << 20  # bytes of states that one history keeps; its frames come on top
+MORE_KEPT = 72 << 20  # the same, where with less a jump back would take longer than `JUMP`
+JUMP = 2.0  # seconds of training between two states that are kept
 MOST_STORED = 200 << 20  # bytes that all runs of a process keep together
-CLIP = 5.0  # the most that the norm of a gradient may be
+CLIP = 5.0  # the most that the norm of a gradient may be, where no knob says otherwise
 
 Knobs = tuple[tuple[str, float], ...]
 Frame = Mapping[str, np.ndarray]
@@ -86,7 +88,11 @@ class OfOneLoss:
     """Base of recipes that lower one loss, by Adam."""
 
     def loss(self, model: Any, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
-        """The loss of the next batch, a scalar; every draw from `generator`. `knobs["rate"]` is Adam's."""
+        """The loss of the next batch, a scalar; every draw from `generator`.
+
+        `knobs["rate"]` is Adam's. `knobs["clip"]`, if there is such a knob, is the most that the norm of the
+        gradient may be; 0 leaves it as it is.
+        """
         raise NotImplementedError
 
     def optimizers(self, model: nn.Module) -> Optimizers:
@@ -100,7 +106,8 @@ class OfOneLoss:
         loss = self.loss(model, knobs, generator)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(model.parameters(), CLIP)
+        if most := knobs.get("clip", CLIP):
+            torch.nn.utils.clip_grad_norm_(model.parameters(), most)
         optimizer.step()
 
 
@@ -191,6 +198,7 @@ class Run:
         self.own, self.recorded = list(frames), bool(frames)
         self.kept: dict[int, State] = {}
         self.spacing = 1
+        self.seconds = 0.0  # that a frame took to train, on average
         self.head: tuple[nn.Module, Optimizers] | None = None  # as it is at the newest frame
 
     @property
@@ -236,7 +244,10 @@ class Run:
             self.head = self.trained(max(at - 1, 0))
         model, optimizers = self.head
         if at > 0:
+            start = time.monotonic()
             self.train(model, optimizers, at - 1, at)
+            trained = at - self.first
+            self.seconds += (time.monotonic() - start - self.seconds) / max(trained, 1)
         with torch.no_grad():
             self.own.append(self.recipe.look(model.eval(), self.knobs))
         self.keep(at, model, optimizers)
@@ -291,11 +302,15 @@ class Run:
             return
         of_each = {name: optimizer.state_dict() for name, optimizer in optimizers.items()}
         self.kept[frame] = deepcopy((model.state_dict(), of_each))
-        while self.kept and states_size(self.kept.values()) > MOST_KEPT - self.inherited():
+        while self.kept and states_size(self.kept.values()) > self.most_kept() - self.inherited():
             self.spacing *= 2
             self.kept = {f: state for f, state in self.kept.items() if f % self.spacing == 0}
             if self.spacing > frame:
                 self.kept.clear()
+
+    def most_kept(self) -> int:
+        """Bytes that the states may take: more of them where every other one would be too few for a jump."""
+        return MOST_KEPT if 2 * self.spacing * self.seconds <= JUMP else MORE_KEPT
 
     def inherited(self) -> int:
         """Bytes of the states that the runs it branched from keep for it."""

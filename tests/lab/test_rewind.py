@@ -177,6 +177,30 @@ def test_a_history_keeps_little(recipe: rewind.Recipe, monkeypatch: pytest.Monke
     assert all(restored(run, frame) for frame in (0, 17, 30, 31, 59))
 
 
+def test_more_is_kept_where_a_jump_back_would_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    state = rewind.states_size(trained(PLAIN, 1).kept.values())
+    for name, most in {"MOST_KEPT": 5 * state, "MORE_KEPT": 15 * state, "JUMP": 1e9}.items():
+        monkeypatch.setattr(rewind, name, most)
+    quick = trained(PLAIN, 60)
+    monkeypatch.setattr(rewind, "JUMP", 0.0)
+    slow = trained(PLAIN, 60)
+    assert slow.seconds > 0 and quick.spacing > slow.spacing > 1
+    assert rewind.states_size(slow.kept.values()) <= 15 * state
+    assert restored(slow, 59) and restored(quick, 59)
+
+
+def test_clipping_is_a_knob() -> None:
+    """Without it the norm is at most 5; 0 clips nothing, which is what a limit does that is never reached."""
+
+    def ends(**knobs: float) -> Tensor:
+        return weights_of(
+            trained((Segment(0, knobs_of({"rate": 0.05, "weight": 50, **knobs})),), 4).restore(4)
+        )
+
+    assert torch.equal(ends(), ends(clip=5)) and torch.equal(ends(clip=0), ends(clip=1e9))
+    assert not torch.equal(ends(clip=5), ends(clip=0))
+
+
 def test_the_store_forgets_what_was_asked_for_longest_ago() -> None:
     store = Store(most=1)
     for seed in range(5):
