@@ -31,6 +31,10 @@ BENCHES = {
     "nade": ("lab.bench.nade", "NADE: sampling against recomputing, log_prob against MADE"),
     "flow": ("lab.bench.flow", "flows: log_prob, sampling and a training step against zuko and normflows"),
     "gcn": ("lab.bench.gcn", "GCN: an epoch on Cora against plain PyTorch Geometric"),
+    "recurrent": (
+        "lab.bench.recurrent",
+        "recurrent networks: a training step against torch's LSTM, the loop's price, time against length",
+    ),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),

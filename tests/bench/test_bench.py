@@ -30,7 +30,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.mark.parametrize(
-    "name", ["generation", "recording", "made", "nade", "pixelcnn", "bpe", "ngram", "gcn", "mixture", "gan"]
+    "name",
+    [
+        "generation",
+        "recording",
+        "made",
+        "nade",
+        "pixelcnn",
+        "bpe",
+        "ngram",
+        "gcn",
+        "mixture",
+        "gan",
+        "recurrent",
+    ],
 )
 def test_bench_measures_positive_ratios(name: str) -> None:
     rows = importlib.import_module(bench.BENCHES[name][0]).measure(quick=True)
