@@ -35,6 +35,10 @@ BENCHES = {
         "lab.bench.recurrent",
         "recurrent networks: a training step against torch's LSTM, the loop's price, time against length",
     ),
+    "recall": (
+        "lab.bench.recall",
+        "long-lag recall: cells and their starts by the steps over which they keep a symbol, five seeds each",
+    ),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),

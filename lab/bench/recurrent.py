@@ -1,5 +1,10 @@
-"""Recurrent networks: our cells against torch's, our loop against the kernel, and time against length."""
+"""Recurrent networks: our cells against torch's, our loop against the kernel, time against length, and what a
+small training costs beside its bare steps."""
 
+import contextlib
+import logging
+import os
+import tempfile
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -8,7 +13,10 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from datamodules.homographs import Homographs
 from lab.bench.timing import Row, interleaved, paired_row
+from lab.experiments import find
+from modules.recurrent.labelling import Tagger
 from modules.recurrent.language_model import RecurrentLM
 from modules.recurrent.stack import Recurrent
 from modules.transformer.attention import Attention
@@ -16,7 +24,7 @@ from modules.transformer.attention import Attention
 
 def measure(quick: bool = False) -> list[Row]:
     """Training step of the language model, the price of the loop, and one pass over longer sequences."""
-    return [*training(quick), *loops(quick), *lengths(quick)]
+    return [*training(quick), *loops(quick), *lengths(quick), whole(quick)]
 
 
 class TorchLM(nn.Module):
@@ -97,3 +105,46 @@ def lengths(quick: bool) -> list[Row]:
         case = f"GRU over {steps} steps"
         rows.append(paired_row("recurrent", case, pairs, note="peer: causal self-attention over as many"))
     return rows
+
+
+def whole(quick: bool) -> Row:
+    """`lab fit tagger-homographs` to its end, with validation, test, metrics, checkpoints and card, against
+    the same steps in a plain loop."""
+    from lab.__main__ import main
+
+    logging.getLogger("lightning.fabric.utilities.seed").setLevel(logging.WARNING)
+    config = find("tagger-homographs").config
+    epochs, repeats = (1, 1) if quick else (config["trainer"]["max_epochs"], 3)
+
+    def ours() -> None:
+        before = os.environ.get("LECTERN_RUNS")
+        with tempfile.TemporaryDirectory() as runs, open(os.devnull, "w") as nowhere:
+            os.environ["LECTERN_RUNS"] = runs
+            try:
+                with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+                    status = main(["fit", "tagger-homographs", f"--trainer.max_epochs={epochs}"])
+            finally:
+                os.environ.pop("LECTERN_RUNS")
+                if before is not None:
+                    os.environ["LECTERN_RUNS"] = before
+        if status:
+            raise AssertionError("the training has failed: nothing to compare.")
+
+    def bare() -> None:
+        data = Homographs(**config["data"]["init_args"])
+        data.setup("fit")
+        settings = {key: value for key, value in config["model"]["init_args"].items() if key != "optimizer"}
+        model = Tagger(**data.sizes, **settings)
+        optimizer = torch.optim.Adam(
+            model.parameters(), **config["model"]["init_args"]["optimizer"]["init_args"]
+        )
+        for _ in range(epochs):
+            for x, y in data.train_dataloader():
+                optimizer.zero_grad()
+                F.cross_entropy(model(x).flatten(0, 1), y.flatten()).backward()
+                optimizer.step()
+
+    pairs = interleaved(ours, bare, repeats, warmup=1)
+    return paired_row(
+        "recurrent", f"lab fit of a tagger, {epochs} epochs", pairs, "≤ 2", "peer: its steps alone"
+    )

@@ -55,6 +55,21 @@ def test_bench_measures_positive_ratios(name: str) -> None:
         assert row.met is not None or not row.target
 
 
+def test_recall_bench_has_a_row_for_every_cell_start_and_lag() -> None:
+    from lab.bench import recall
+
+    torch.manual_seed(0)
+    before = torch.get_rng_state()
+    name = "RNN, orthogonal start"
+    one = recall.train(name, 2, 0, steps=150)
+    assert one == recall.train(name, 2, 0, steps=150) and one[0] <= 150 and one[1] >= recall.GOOD
+    assert one != recall.train(name, 2, 1, steps=20) and torch.equal(torch.get_rng_state(), before)
+    rows = recall.measure(quick=True)
+    assert len(rows) == 2 * len(recall.STARTS) and all(0 <= row.ours <= 1 for row in rows)
+    row = recall.row("LSTM, forget bias 5", 100, [(500, 1.0), (700, 0.97), (3000, 0.4)])
+    assert row.ours == 2 and row.met is False and "40% to 100% right; median 600 steps" in row.note
+
+
 def test_games_bench_has_a_row_for_every_loss_and_preset() -> None:
     from lab.bench import games
 
