@@ -14,6 +14,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Sampler
 
 SPLITS = ("train", "val", "test")
+POOL = 50  # batches
 MOST = 2**28  # of anything that data have: examples, or numbers in all of them (1 GiB in single precision)
 
 
@@ -88,6 +89,8 @@ class Batches(Sampler[Tensor | BatchShard]):
         batch_size: more than there are is all of them.
         limit: in training, an epoch is this many of the `length` positions, drawn anew each epoch.
         on_epoch: told the number of each epoch before it starts.
+        lengths: (length,) of sequences; in training, those of like length come in one batch, which is padded
+            to its longest: positions are sorted within `POOL` batches, and batches shuffled.
     """
 
     def __init__(
@@ -100,6 +103,7 @@ class Batches(Sampler[Tensor | BatchShard]):
         world: int = 1,
         limit: int | None = None,
         on_epoch: Callable[[int], None] | None = None,
+        lengths: Tensor | None = None,
     ) -> None:
         if length < 1:
             raise ValueError("A split is empty: give it at least one example.")
@@ -107,7 +111,7 @@ class Batches(Sampler[Tensor | BatchShard]):
         self.drawn = min(length, limit) if shuffle and limit else length  # positions in one epoch
         self.asked, self.batch_size = batch_size, min(batch_size, self.drawn)
         self.seed, self.rank, self.world, self.epoch = seed, rank, world, 0
-        self.on_epoch = on_epoch
+        self.on_epoch, self.lengths = on_epoch, lengths
 
     def set_epoch(self, epoch: int) -> None:
         """Called by the trainer before each epoch."""
@@ -127,7 +131,13 @@ class Batches(Sampler[Tensor | BatchShard]):
             order = torch.randperm(self.length, generator=generator)
         else:
             order = torch.arange(self.length)
-        for batch in order[: self.drawn].split(self.batch_size)[: len(self)]:
+        batches = order[: self.drawn].split(self.batch_size)[: len(self)]
+        if self.shuffle and self.lengths is not None:
+            pools = torch.cat(batches).split(POOL * self.batch_size)
+            alike = torch.cat([pool[self.lengths[pool].argsort(stable=True)] for pool in pools])
+            batches = alike.split(self.batch_size)
+            batches = [batches[i] for i in torch.randperm(len(batches), generator=generator)]
+        for batch in batches:
             yield self.shard(batch)
 
     def shard(self, batch: Tensor) -> Tensor | BatchShard:
@@ -185,11 +195,15 @@ class DataModule(L.LightningDataModule):
         return {"name": type(self).__name__}
 
     def batches(self, split: Split, shuffle: bool, limit: int | None = None) -> DataLoader:
-        """Loader of `split`; a split with a method `set_epoch` is told each epoch of training."""
+        """Loader of `split`; a split with a method `set_epoch` is told each epoch of training, and one with
+        `sequence_lengths` (N,) has those of like length in one batch of it."""
         trainer, shuffle = self.trainer, shuffle and not self.in_order
         rank, world = (trainer.global_rank, trainer.world_size) if trainer else (0, 1)
         on_epoch = getattr(split, "set_epoch", None) if shuffle else None
-        sampler = Batches(len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch)
+        lengths = getattr(split, "sequence_lengths", None)
+        sampler = Batches(
+            len(split), self.batch_size, shuffle, self.seed, rank, world, limit, on_epoch, lengths
+        )
         # a generator of its own: starting an epoch must not draw from the one that the model draws from
         generator = torch.Generator().manual_seed(self.seed)
         return DataLoader(ShardedSplit(split), sampler=sampler, batch_size=None, generator=generator)  # type: ignore[arg-type]

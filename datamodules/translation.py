@@ -32,6 +32,7 @@ class SentencePairs:
     def __init__(self, sources: list[list[int]], targets: list[list[int]]) -> None:
         self.source, self.lengths = padded(sources, WordTokenizer.BOS)  # (N, S), (N,)
         self.target = Sentences(targets)
+        self.sequence_lengths = self.lengths + self.target.lengths  # an epoch batches like with like
 
     def __len__(self) -> int:
         return len(self.source)

@@ -190,6 +190,28 @@ def test_limit_draws_anew_each_epoch() -> None:
     assert len(first & second) < 30  # 10 expected
 
 
+def test_sequences_of_like_length_come_in_one_batch() -> None:
+    """Each once an epoch, in another order the next epoch; one in 20 places is padding, else a third."""
+    lengths = torch.randint(1, 41, (1000,), generator=torch.Generator().manual_seed(0))
+
+    def padding(batches: list[list[int]]) -> float:
+        rows = [lengths[torch.tensor(batch)] for batch in batches]
+        return 1 - float(sum(row.sum() for row in rows) / sum(row.max() * len(row) for row in rows))
+
+    knobs: dict[str, Any] = {"length": 1000, "batch_size": 10}
+    (first,), (second,) = (collect(True, 1, epoch, lengths=lengths, **knobs) for epoch in (0, 1))
+    for batches in (first, second):
+        assert sorted(p for batch in batches for p in batch) == list(range(1000))
+        assert padding(batches) < 0.05
+    assert first != second
+    assert padding(collect(True, 1, **knobs)[0]) > 0.3
+    longest = [int(lengths[torch.tensor(batch)].max()) for batch in first]
+    assert longest != sorted(longest)  # short and long ones come mixed
+    assert collect(False, 1, lengths=lengths, **knobs) == collect(False, 1, **knobs)
+    ranks = collect(True, 2, lengths=lengths, **knobs)  # two processes share the batches of one
+    assert [sorted(a + b) for a, b in zip(*ranks, strict=True)] == [sorted(batch) for batch in first]
+
+
 def test_bad_arguments() -> None:
     with pytest.raises(ValueError, match="empty"):
         Batches(0, 8, shuffle=False)
