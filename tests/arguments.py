@@ -227,7 +227,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Seq2Seq": {
         "vocab_size": 4, "source_vocab_size": Other(4, kind="size"), "context": "scaled",
         "every_step": Other(True, member=2), "cell": "lstm", "embedding": 4, "hidden": 5, "score_width": 3,
-        "layers": 2, "bidirectional": False, "reverse": Other(True, member=3), "dropout": 0.5,
+        "layers": 2, "bidirectional": False, "reverse": Other(True, member=3), "tied": True, "dropout": 0.5,
         "scheduled_sampling": 1.0, "bos": 1, "eos": 2,
     },
     "GPT": {

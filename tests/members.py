@@ -383,6 +383,7 @@ MEMBERS: dict[str, list[Member]] = {
         translator({"context": "dot"}),
         translator({"context": "ends", "cell": "lstm", "every_step": False, "layers": 2}),
         translator({"context": "last", "bidirectional": False}),
+        translator({"tied": True}),
     ],
     "modules.language.word2vec.SkipGram": [vectors(WORDS)],
     "modules.latent.factor_analysis.FactorAnalysis": [

@@ -16,7 +16,8 @@ Shapes: source (B, S), target (B, T), logits (B, T, V), γ (B, T, S).
 
 References: Sutskever, Vinyals, Le 2014, arXiv:1409.3215 (context as s_0, source read backwards); Cho et al.
 2014, arXiv:1406.1078 (context at every step); Bahdanau, Cho, Bengio 2015, arXiv:1409.0473; Bengio et al.
-2015, arXiv:1506.03099 (scheduled sampling); [DGM] deck 1; [GM] 1.6.2 and 1.6.3, definitions 1.7 to 1.12.
+2015, arXiv:1506.03099 (scheduled sampling); Press and Wolf 2017, arXiv:1608.05859 (tied); [DGM] deck 1;
+[GM] 1.6.2 and 1.6.3, definitions 1.7 to 1.12.
 """
 
 from dataclasses import dataclass
@@ -81,6 +82,8 @@ class Seq2Seq(Module):
         layers: of encoder and decoder.
         bidirectional: the encoder reads both ways.
         reverse: a one-way encoder reads the source from its end; z_j is still the state at x_j.
+        tied: one table E (V, D) embeds source and target and reads out, p = softmax(E (W […] + b)); then the
+            languages have one vocabulary.
         dropout: of embeddings, of what goes from layer to layer and into the head, while training.
         scheduled_sampling: probability that a step of training reads the model's own most probable token.
         bos, eos: tokens before and at the end of a target.
@@ -109,6 +112,7 @@ class Seq2Seq(Module):
         layers: int = 1,
         bidirectional: bool = True,
         reverse: bool = False,
+        tied: bool = False,
         dropout: float = 0.0,
         scheduled_sampling: float = 0.0,
         bos: int = 0,
@@ -135,11 +139,13 @@ class Seq2Seq(Module):
             raise ValueError("reverse is True: an encoder that is bidirectional reads backwards already.")
         if context == "ends" and not bidirectional:
             raise ValueError("context is 'ends': an encoder that reads one way has one end, 'last'.")
+        if tied and sources != vocab_size:
+            raise ValueError(f"source_vocab_size is {sources}: tied languages share all {vocab_size} tokens.")
 
         self.bos, self.eos, self.every_step, self.reverse = bos, eos, every_step, reverse
         self.dropout, self.scheduled_sampling = dropout, scheduled_sampling
         between = dropout if layers > 1 else 0.0
-        self.source_embedding = nn.Embedding(sources, embedding)
+        self.source_embedding = None if tied else nn.Embedding(sources, embedding)
         self.encoder = Recurrent(cell, embedding, hidden, layers, bidirectional, between)
         Z = self.encoder.outputs
         self.context: Context
@@ -150,10 +156,13 @@ class Seq2Seq(Module):
             self.context = FixedContext(Z, pooling)
         W = self.context.width if every_step else 0
         self.embedding = nn.Embedding(vocab_size, embedding)
+        if tied:  # logits of the size that a Linear's would have
+            nn.init.normal_(self.embedding.weight, std=embedding**-0.5)
         self.decoder = Recurrent(cell, embedding + W, hidden, layers, dropout=between)
         states = 2 if cell == "lstm" else 1  # h, and the LSTM's cell
         self.first_state = nn.Linear(hidden if every_step else Z, states * layers * hidden)  # W_s, b_s
-        self.head = nn.Linear(hidden + W + embedding if every_step else hidden, vocab_size)
+        read_out = hidden + W + embedding if every_step else hidden
+        self.head = nn.Linear(read_out, embedding if tied else vocab_size)  # W, b
 
     # --- encoder and one step of the decoder --------------------------------------------------------
 
@@ -162,7 +171,7 @@ class Seq2Seq(Module):
         B, S = source.shape
         ends = source.new_full((B,), S) if lengths is None else lengths
         mask = torch.arange(S, device=source.device) < ends[:, None]
-        x = self.drop(self.source_embedding(source))
+        x = self.drop((self.source_embedding or self.embedding)(source))
         z, _ = self.encoder(reverse(x, ends) if self.reverse else x, lengths=lengths)
         z = reverse(z, ends) if self.reverse else z  # (B, S, Z), back in the order of the source
         memory = self.context.remember(z, mask)
@@ -178,14 +187,19 @@ class Seq2Seq(Module):
         return Translation(state, memory, mask)
 
     def advance(self, y: Tensor, now: Translation) -> tuple[Tensor, Translation]:
-        """One step: embedded y_{t−1} (B, D) -> logits of y_t (B, V), and the state after it."""
+        """One step: embedded y_{t−1} (B, D) -> what `logits` reads y_t from, and the state after it."""
         c, gamma = self.context(now.state.h[:, -1], now.memory, now.mask)  # by s_{t−1}, the top layer's
         s, state = self.decoder.step(torch.cat([y, c], -1) if self.every_step else y, now.state)
-        return self.logits(s, c, y), Translation(state, now.memory, now.mask, gamma)
+        return self.joined(s, c, y), Translation(state, now.memory, now.mask, gamma)
 
-    def logits(self, s: Tensor, c: Tensor, y: Tensor) -> Tensor:
-        """g(y_{t−1}, s_t, c_t), of any number of steps: (..., V)."""
-        return self.head(self.drop(torch.cat([s, c, y], -1) if self.every_step else s))
+    def joined(self, s: Tensor, c: Tensor, y: Tensor) -> Tensor:
+        """[s_t, c_t, y_{t−1}] where c enters every step, else s_t: (..., R)."""
+        return torch.cat([s, c, y], -1) if self.every_step else s
+
+    def logits(self, joined: Tensor) -> Tensor:
+        """g(y_{t−1}, s_t, c_t), of any number of steps: (..., R) -> (..., V)."""
+        read = self.head(self.drop(joined))
+        return read if self.source_embedding is not None else F.linear(read, self.embedding.weight)
 
     def embed(self, tokens: Tensor) -> Tensor:
         """Embedded tokens of the target, (...) -> (..., D)."""
@@ -216,18 +230,19 @@ class Seq2Seq(Module):
             c, gamma = now.memory
             c, gamma = (each[:, None].expand(-1, inputs.shape[1], -1) for each in (c, gamma))
             s, _ = self.decoder(torch.cat([y, c], -1) if self.every_step else y, now.state)
-            return self.logits(s, c, y), gamma
-        logits: list[Tensor] = []
+            return self.logits(self.joined(s, c, y)), gamma
+        steps: list[Tensor] = []  # logits where a step reads those before, else all are computed at once
         gammas: list[Tensor] = []
         for t, token in enumerate(y.unbind(1)):
             if t and own:
                 swap = torch.rand(len(token), device=token.device, generator=generator) < own
-                token = torch.where(swap[:, None], self.embed(logits[-1].detach().argmax(-1)), token)
-            step, now = self.advance(token, now)
+                token = torch.where(swap[:, None], self.embed(steps[-1].detach().argmax(-1)), token)
+            joined, now = self.advance(token, now)
             assert now.gamma is not None
-            logits.append(step)
+            steps.append(self.logits(joined) if own else joined)
             gammas.append(now.gamma)
-        return torch.stack(logits, 1), torch.stack(gammas, 1)
+        told = torch.stack(steps, 1)
+        return told if own else self.logits(told), torch.stack(gammas, 1)
 
     def inputs(self, target: Tensor) -> Tensor:
         """Inputs of teacher forcing for targets (B, T): y_0 = <bos>, y_1 … y_{T−1}."""
@@ -334,5 +349,5 @@ class Translator:
 
     def step(self, state: Translation, token: Tensor) -> tuple[Tensor, Translation]:
         """Read one more token (B,): log p of what comes after it (B, V), state."""
-        logits, state = self.model.advance(self.model.embed(token), state)
-        return logits.log_softmax(-1), state
+        joined, state = self.model.advance(self.model.embed(token), state)
+        return self.model.logits(joined).log_softmax(-1), state

@@ -22,6 +22,7 @@ KINDS = {
     "scaled, one way": {"context": "scaled", "score_width": 3, "bidirectional": False},
     "additive, reversed": {"bidirectional": False, "reverse": True},
     "ends": {"context": "ends"},
+    "tied": {"tied": True},
     "mean": {"context": "mean", "cell": "lstm"},
     "last, reversed, first state": {
         "context": "last", "cell": "lstm", "bidirectional": False, "reverse": True, "every_step": False,
@@ -108,7 +109,7 @@ def test_a_padded_batch_is_its_sentences_alone(settings):
         assert not found[0].finished or best[b].log_prob >= found[0].log_prob - 1e-10
 
 
-@kinds
+@pytest.mark.parametrize("settings", [kind for kind in KINDS.values() if "tied" not in kind])
 def test_no_step_sees_the_token_that_it_predicts(settings):
     """The gradient of step t's logits by gold tokens y_≥t is exactly 0; that of its weights also by y_{t−1},
     as the score has s_{t−1}, which has read y_{t−2}, and never s_t."""
@@ -178,8 +179,8 @@ def test_the_source_is_projected_once():
     z, _ = model.encoder(model.source_embedding(SOURCE), lengths=LENGTHS)
     for token in model.inputs(TARGET).unbind(1):
         now = type(now)(now.state, model.context.remember(z, now.mask), now.mask)  # U z anew at every step
-        step, now = model.advance(model.embed(token), now)
-        steps.append(step)
+        joined, now = model.advance(model.embed(token), now)
+        steps.append(model.logits(joined))
     close(torch.stack(steps, 1), logits)
 
 
@@ -274,6 +275,21 @@ def test_it_learns_to_copy_three_symbols(settings):
     assert torch.equal(model.translate(source, length=4), target)
 
 
+def test_tied_languages_have_one_table():
+    """It embeds the source, embeds the target and reads out: p = softmax(E (W [s, c, y] + b))."""
+    model = model_of({"tied": True})
+    assert [n for n, p in model.named_parameters() if len(p) == V] == ["embedding.weight"]
+    inputs: list[Tensor] = []
+    model.head.register_forward_hook(lambda _, read, out: inputs.extend([*read, out]))
+    logits, _ = model(SOURCE, TARGET, LENGTHS)
+    assert inputs[0].shape == (4, 5, 4 + 8 + 3)
+    close(logits, inputs[1] @ model.embedding.weight.mT)
+    before = model.read(SOURCE, LENGTHS).state.h
+    with torch.no_grad():
+        model.embedding.weight[SOURCE[0, 0]] += 1
+    assert (model.read(SOURCE, LENGTHS).state.h != before)[0].all()
+
+
 @pytest.mark.parametrize(
     "settings",
     [
@@ -285,6 +301,7 @@ def test_it_learns_to_copy_three_symbols(settings):
         {"context": "ends", "bidirectional": False},
         {"scheduled_sampling": 1.5},
         {"dropout": 1.0},
+        {"tied": True, "source_vocab_size": V + 1},
         {"eos": V},
         {"embedding": 0},
         {"cell": "ssm"},
