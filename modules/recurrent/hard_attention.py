@@ -31,6 +31,7 @@ import torch
 from torch import Tensor, nn
 
 from modules.noise import pick, uniform
+from modules.recurrent.context import Context, Memory, SoftAttention
 
 MOST_PATHS = 4096  # that are enumerated
 DECAY = 0.9  # of the moving average
@@ -43,11 +44,11 @@ def look(z: Tensor, location: Tensor) -> Tensor:
     return z[torch.arange(len(z), device=z.device), location]
 
 
-class HardContext(nn.Module):
-    """Hard attention on the weights of a soft one: `context(state, memory, mask) -> ĉ, γ̂`.
+class HardContext(Context):
+    """Hard attention, by the weights of a soft one, with which it shares everything: ĉ and one-hot γ̂.
 
     Args:
-        soft: gives (E ĉ, γ) for the same arguments; it may be shared.
+        soft: gives E ĉ and γ.
         location: "sample" draws from γ, "argmax" takes the heaviest.
         generator: source of the draws; None is torch's own.
 
@@ -57,23 +58,25 @@ class HardContext(nn.Module):
 
     def __init__(
         self,
-        soft: nn.Module,
+        soft: SoftAttention,
         location: Literal["sample", "argmax"] = "sample",
         generator: torch.Generator | None = None,
     ) -> None:
         if location not in ("sample", "argmax"):
             raise ValueError(f"location is {location!r}: it must be sample or argmax.")
         super().__init__()
-        self.soft, self.location, self.generator = soft, location, generator
+        self.soft, self.location, self.generator, self.width = soft, location, generator, soft.width
 
-    def forward(self, state: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """state (B, H), memory (B, L, D), mask (B, L) -> ĉ (B, D), one-hot γ̂ (B, L)."""
+    def remember(self, z: Tensor, mask: Tensor) -> Memory:
+        return self.soft.remember(z, mask)
+
+    def forward(self, state: Tensor, memory: Memory, mask: Tensor) -> tuple[Tensor, Tensor]:
         _, gamma = self.soft(state, memory, mask)
         if self.location == "sample":
             location = pick(gamma, uniform(len(gamma), like=gamma, generator=self.generator))
         else:
             location = gamma.argmax(-1)
-        return look(memory, location), nn.functional.one_hot(location, gamma.shape[1]).to(gamma)
+        return look(memory[-1], location), nn.functional.one_hot(location, gamma.shape[1]).to(gamma)
 
 
 # --- Exact: by all paths -------------------------------------------------------------------------------

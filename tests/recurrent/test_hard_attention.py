@@ -2,9 +2,10 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from modules.noise import pick
+from modules.recurrent.context import SoftAttention
 from modules.recurrent.hard_attention import (
     HardContext,
     MovingAverage,
@@ -208,35 +209,27 @@ def test_the_expected_context_is_the_soft_one_until_something_bends() -> None:
     close(q @ z.tanh().sum(1), 1.537572)
 
 
-class Fixed(nn.Module):
-    """Soft attention whose weights are given."""
-
-    def __init__(self, gamma: Tensor) -> None:
-        super().__init__()
-        self.gamma = gamma
-
-    def forward(self, state: Tensor, memory: Tensor, mask: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        gamma = self.gamma.expand(len(state), -1)
-        return torch.einsum("bl,bld->bd", gamma, memory), gamma
-
-
-def test_a_hard_context_is_one_place_of_the_memory_drawn_from_the_weights() -> None:
-    gamma, n = LOGITS.softmax(0), 20_000
-    state, memory = (
-        torch.zeros(n, 1, dtype=F64),
-        torch.tensor([[1, 0], [0, 1], [2, 2]], dtype=F64).expand(n, 3, 2),
+def test_a_hard_context_is_one_place_of_the_memory_drawn_from_the_weights_of_the_soft_one() -> None:
+    torch.manual_seed(0)
+    soft, n = SoftAttention(2, 2, "additive", 3).double(), 20_000
+    z, mask = (
+        torch.tensor([[1, 0], [0, 1], [2, 2], [9, 9]], dtype=F64),
+        torch.tensor([True, True, True, False]),
     )
-    hard = HardContext(Fixed(gamma), generator=torch.Generator().manual_seed(0))
-    context, weights = hard(state, memory)
-    assert torch.equal(context, torch.einsum("bl,bld->bd", weights, memory))
-    assert torch.equal(weights.sum(1), torch.ones(n, dtype=F64)) and torch.equal(
-        weights.max(1).values, weights.sum(1)
-    )
-    assert ((weights.mean(0) - gamma).abs() < 4 * (gamma * (1 - gamma) / n).sqrt()).all()
-    context, weights = HardContext(Fixed(gamma), "argmax")(state[:1], memory[:1])
-    assert weights.tolist() == [[0, 0, 1]] and context.tolist() == [[2, 2]]
+    state = torch.tensor([[3.0, -2.0]], dtype=F64)
+    hard = HardContext(soft, generator=torch.Generator().manual_seed(0))
+    masks = mask.expand(n, -1)
+    memory = hard.remember(z.expand(n, -1, -1), masks)
+    expected, gamma = soft(state.expand(n, -1), memory, masks)
+    context, weights = hard(state.expand(n, -1), memory, masks)
+    assert torch.equal(context, weights @ z) and torch.equal(weights.sum(1), torch.ones(n, dtype=F64))
+    assert torch.equal(weights.max(1).values, weights.sum(1)) and not weights[:, 3].any()
+    assert ((weights.mean(0) - gamma[0]).abs() <= 4 * (gamma[0] * (1 - gamma[0]) / n).sqrt()).all()
+    assert ((context.mean(0) - expected[0]).abs() < 4 * context.std(0) / n**0.5).all()  # E ĉ = c
+    context, weights = HardContext(soft, "argmax")(state, tuple(m[:1] for m in memory), masks[:1])
+    assert weights.argmax() == gamma[0].argmax() and torch.equal(context[0], z[gamma[0].argmax()])
     with pytest.raises(ValueError, match="location is 'mean': it must be sample or argmax"):
-        HardContext(Fixed(gamma), "mean")
+        HardContext(soft, "mean")  # type: ignore[arg-type]
 
 
 def test_rewards_paths_and_averages() -> None:
