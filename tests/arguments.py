@@ -249,6 +249,13 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "AttributeClassifier": {
         "image_shape": (1, 8, 8), "attributes": Other((2, 4), kind="size"), "channels": [4], "kernel": 3,
     },
+    "Captioner": {
+        "image_shape": (1, 8, 8), "vocab_size": 4, "context": "hard", "normalize": False, "freeze": False,
+        "channels": [4], "kernel": 3, "embedding": 4, "hidden": 5, "score_width": 3, "gate": False,
+        "penalty": 1.0, "draws": Other(3, member=1), "baseline": Other("none", member=1),
+        "to_go": Other(False, member=1), "entropy_weight": Other(1.0, member=1),
+        "expected": Other(1.0, member=1), "warm_start_epochs": Other(2, member=1), "bos": 1, "eos": 2,
+    },
     # --- latent ---
     "VAE": {
         "event_shape": (4,), "image_shape": (1, 8, 8), "latent_dim": 3, "hidden": [5], "activation": "tanh",

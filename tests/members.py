@@ -59,6 +59,9 @@ CONTEXTS = drawn(3, 8, 2), drawn(3, 8)
 LENGTHS = torch.tensor([6, 2, 4, 1, 6, 3, 5, 2])  # of sources
 ENDS = (torch.arange(6) >= LENGTHS.flip(0)[:, None]).roll(1, 0)
 PAIRS = (TEXTS[0], LENGTHS, TEXTS[1], TEXTS[1].roll(-1, 1).masked_fill(ENDS, -100))  # source, inputs, targets
+SPOKEN = drawn(3, 8, 3).masked_fill(torch.arange(3) >= (1 + drawn(3, 8))[:, None], -100)  # of pictures
+BOXES = torch.tensor([0.0, 0.0, 1.0, 1.0]).expand(8, 3, 4)
+CAPTIONED = FOURS[0], SPOKEN.roll(1, 1).clamp(min=0), SPOKEN, BOXES
 WINDOWS = drawn(3, 8), drawn(3, 8, 4)
 COUNTS = (drawn(9, 5, 5).float(),)
 EDGES = torch.tensor([[0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3]])
@@ -115,6 +118,19 @@ def translator(settings: dict[str, Any]) -> Member:
 
     sizes = {"vocab_size": 3, "embedding": 3, "hidden": 4}
     return Member(sizes | settings, PAIRS, call, (Density,), given)
+
+
+def captioner(settings: dict[str, Any]) -> Member:
+    source, captions = CAPTIONED[0], CAPTIONED[2]
+
+    def call(model: Any) -> Tensor:
+        """log p, and what is written."""
+        generator = torch.Generator().manual_seed(0)
+        drawn = model.caption(to(model, source), 3, temperature=1.0, generator=generator)
+        return torch.cat([model.log_prob(captions, to(model, source)), drawn.sum(1)])
+
+    sizes = {"image_shape": (1, 4, 4), "vocab_size": 3, "channels": [3], "embedding": 3, "hidden": 4}
+    return Member(sizes | settings, CAPTIONED, call, (Density,), {"source": source})
 
 
 def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Member:
@@ -371,6 +387,12 @@ MEMBERS: dict[str, list[Member]] = {
     "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
     "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],
     "modules.language.word2vec.CBOW": [vectors(WORDS), vectors(WORDS | {"loss": "negative"})],
+    "modules.recurrent.captioning.Captioner": [
+        captioner({}),
+        captioner({"context": "hard"}),
+        captioner({"context": "hard", "baseline": "learned"}),
+        captioner({"context": "pooled"}),
+    ],
     "modules.recurrent.grid_features.AttributeClassifier": [
         Member(
             {"image_shape": (1, 4, 4), "attributes": (2, 3), "channels": [2, 3]},

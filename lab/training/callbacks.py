@@ -1,4 +1,4 @@
-"""Callbacks of every training: seeds by epoch, an end to dead runs, one row of metrics an epoch."""
+"""Callbacks of training: seeds by epoch, an end to dead runs, one row an epoch, a trained part."""
 
 import csv
 import io
@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from datamodules.base import Batches
-from lab import files
+from lab import files, weights
 from lab.errors import UserError
 from lab.training.pairing import default_argument
 
@@ -41,6 +41,47 @@ class EpochSeed(L.Callback):
     def begin(self, trainer: L.Trainer, number: int) -> None:
         numbers = np.random.SeedSequence((int(self.seed), number, trainer.global_rank))
         torch.manual_seed(int(numbers.generate_state(1, np.uint64)[0]))
+
+
+class StartFrom(L.Callback):
+    """Start with a part of the model as it was trained in another experiment.
+
+        trainer:
+          callbacks:
+            - class_path: lab.training.callbacks.StartFrom
+              init_args: {source: attributes-scenes, part: encoder}
+
+    A training that goes on from a checkpoint takes all its numbers from there, as always.
+
+    Args:
+        source: an experiment's name, or a folder of weights, see `weights.load`.
+        part: name of a submodule, of both models.
+    """
+
+    def __init__(self, source: str, part: str) -> None:
+        self.source, self.part = source, part
+
+    def setup(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
+        """
+        Raises:
+            UserError: there are no such weights, one of the models has no such part, or the two do not fit.
+        """
+        if stage != "fit":
+            return
+        trained = weights.load(self.source)
+        parts = []
+        for model in (trained, pl_module):
+            try:
+                parts.append(model.get_submodule(self.part))
+            except AttributeError:
+                raise UserError(f"{type(model).__name__} has no part {self.part!r} to start from.") from None
+        theirs, own = ({name: tensor.shape for name, tensor in part.state_dict().items()} for part in parts)
+        if wrong := sorted(dict(theirs.items() ^ own.items())):
+            raise UserError(
+                f"The {self.part} of {self.source} does not fit that of {type(pl_module).__name__}: "
+                f"{wrong[0]!r} differs."
+            )
+        parts[1].load_state_dict(parts[0].state_dict())
 
 
 class ClipsFused(L.Callback):

@@ -271,6 +271,17 @@ def test_the_expected_context_in_place_of_all_draws_is_soft_attention() -> None:
     assert (ours["cell"] - exact["cell"]).norm() > 1e-3
 
 
+def test_a_warm_start_is_soft_attention_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, target, picture, _ = game(warm_start_epochs=2)
+    soft = contracts.exact(Captioner(**SMALL | {"freeze": False}), seed=5, scale=1.5)
+    theirs = -float(soft.log_prob(target, picture).detach()) / 3
+    for epoch, same in ((1, True), (2, False)):
+        monkeypatch.setattr(Captioner, "current_epoch", epoch)
+        torch.manual_seed(0)
+        loss = model.step((picture, model.inputs(target), target, torch.zeros(1, 3, 4)), "train")
+        assert (float(loss.detach()) == pytest.approx(theirs, abs=1e-12)) == same
+
+
 # --- Training -------------------------------------------------------------------------------------
 
 
