@@ -36,6 +36,7 @@ class Member(NamedTuple):
         given: what `encode` and `decode` want beside x and z.
         mass: over what its density sums to one: "bits", "texts" or "plane"; None where a test of its own
             says so, or where it has none.
+        asked: of what it is asked for a density; None is the batch's first.
         still: how the names of those parameters begin that no gradient reaches, by construction.
     """
 
@@ -46,6 +47,7 @@ class Member(NamedTuple):
     given: dict[str, Tensor] = {}  # noqa: RUF012  # of a tuple: never changed
     mass: str | None = None
     still: tuple[str, ...] = ()
+    asked: Tensor | None = None
 
 
 PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
@@ -130,7 +132,7 @@ def captioner(settings: dict[str, Any]) -> Member:
         return torch.cat([model.log_prob(captions, to(model, source)), drawn.sum(1)])
 
     sizes = {"image_shape": (1, 4, 4), "vocab_size": 3, "channels": [3], "embedding": 3, "hidden": 4}
-    return Member(sizes | settings, CAPTIONED, call, (Density,), {"source": source})
+    return Member(sizes | settings, CAPTIONED, call, (Density,), {"source": source}, asked=captions)
 
 
 def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Member:

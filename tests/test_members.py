@@ -60,7 +60,8 @@ def test_of_no_examples_the_answers_are_empty(name: str, number: int) -> None:
     model, row = ready(name, number)
     if not isinstance(row.batch, tuple):  # a graph
         return
-    x = row.batch[0].to(model.dtype) if row.batch[0].is_floating_point() else row.batch[0]
+    x = row.batch[0] if row.asked is None else row.asked
+    x = x.to(model.dtype) if x.is_floating_point() else x
     bounds = ("log_prob",) if isinstance(model, Density) else ("elbo", "iwae")
     for ask in ("encode", "predict", "reconstruct", *bounds):
         if hasattr(model, ask):
@@ -112,7 +113,7 @@ def test_each_example_is_judged_alone(name: str, number: int) -> None:
     model, row = ready(name, number)
     if name.endswith("GCN"):
         pytest.skip("nodes of a graph are not judged alone")
-    x = row.batch[0]
+    x = row.batch[0] if row.asked is None else row.asked
     x = x.to(model.dtype) if x.is_floating_point() else x
     ask = model.log_prob if isinstance(model, Density) else model.predict
     with torch.no_grad():

@@ -28,6 +28,7 @@ from modules.language import decoding
 from modules.language.truncation import SamplingParams
 from modules.noise import Generators, per_example
 from modules.recurrent.caption_decoder import IGNORED, AttentiveLSTM, Caption, CaptionDecoder
+from modules.recurrent.context import SoftAttention
 from modules.recurrent.grid_features import GridEncoder, pointing
 from modules.recurrent.hard_attention import HardContext, log_marginal
 from modules.recurrent.hard_captions import Baseline, ScoreFunctionLoss, along_draws, along_paths
@@ -102,7 +103,7 @@ class Captioner(Module):
         names = ["elbo" if context == "hard" else "nll", "exact", *(POINTING if context != "pooled" else ())]
         super().__init__(_measures={name: Mean() for name in names}, **training)
         self.hard, self.attends = context == "hard", context != "pooled"
-        self.freeze, self.penalty = freeze, penalty
+        self.frozen, self.penalty = freeze, penalty
         self.draws, self.expected, self.warm_start_epochs = draws, expected, warm_start_epochs
         self.bos, self.eos, self.hidden = bos, eos, hidden
         self.encoder = GridEncoder(image_shape, channels, kernel).requires_grad_(not freeze)
@@ -115,8 +116,8 @@ class Captioner(Module):
 
     def begin(self, picture: Tensor) -> Caption:
         """State before the first word of the captions of pictures (B, C, H, W)."""
-        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.freeze):
-            z = self.encoder(picture)
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            z = self.encoder(picture.to(self.dtype))
         return self.decoder.start(self.norm(z))
 
     def inputs(self, target: Tensor) -> Tensor:
@@ -186,7 +187,7 @@ class Captioner(Module):
         if not self.hard:
             return self.decoder.read(self.begin(source), self.inputs(target)).log_p(target).sum(1)
         each = [log_marginal(*self.by_paths(y, x)) for y, x in zip(target, source, strict=True)]
-        return torch.stack(each) if each else source.new_zeros(0)
+        return torch.stack(each) if each else source.new_zeros(0, dtype=self.dtype)
 
     def by_paths(self, target: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
         """log q and log p of one caption (T,) along every path of locations in one picture, (L^T,) each."""
@@ -222,7 +223,7 @@ class Captioner(Module):
         """Decoder of captions, whose source are the pictures. Hard attention takes the heaviest location, or
         samples it; all else has no use for either."""
         context = self.decoder.context
-        if self.hard:
+        if self.hard and isinstance(context, SoftAttention):
             context = HardContext(context, location, generator)
         return CaptionDecoder(self.begin, self.decoder, context, self.bos)
 
