@@ -16,7 +16,7 @@ trainer: {max_epochs: 1, accelerator: cpu}
 CAPTIONS = """
 model:
   class_path: modules.recurrent.captioning.Captioner
-  init_args: {channels: [CHANNELS], embedding: 3, hidden: 4}
+  init_args: {channels: [CHANNELS], freeze: FREEZE, embedding: 3, hidden: 4}
 data: {class_path: datamodules.scenes.Scenes, init_args: {num_train: 8, num_val: 4, num_test: 4}}
 trainer:
   max_epochs: 1
@@ -33,10 +33,11 @@ def test_a_captioner_starts_with_the_encoder_that_its_recipe_names(
     source = next(own_runs.rglob("card.json")).parent
     classifier = weights.load(source)
 
-    def fit(channels: int, part: str) -> int:
+    def fit(channels: int, part: str, freeze: bool = True, name: str = "captions", *more: str) -> int:
         text = CAPTIONS.replace("CHANNELS", str(channels)).replace("SOURCE", json.dumps(str(source)))
-        (recipe := tmp_path / "captions.yaml").write_text(text.replace("PART", part))
-        return main(["fit", str(recipe)])
+        text = text.replace("PART", part).replace("FREEZE", json.dumps(freeze))
+        (recipe := tmp_path / f"{name}.yaml").write_text(text)
+        return main(["fit", str(recipe), *more])
 
     assert fit(4, "encoder") == 0
     captioner = weights.load(next(own_runs.glob("captions/**/card.json")).parent)
@@ -46,3 +47,15 @@ def test_a_captioner_starts_with_the_encoder_that_its_recipe_names(
         capsys.readouterr()
         assert fit(channels, part) != 0
         assert words in capsys.readouterr().err
+
+    # a training that goes on does not start again: the encoder has moved on since
+    two = "--trainer.max_epochs", "2"
+    assert fit(4, "encoder", False, "whole", *two) == 0
+    assert fit(4, "encoder", False, "parts") == 0
+    assert fit(4, "encoder", False, "parts", "--ckpt_path", "last", *two) == 0
+    whole, parts = (
+        weights.load(next(own_runs.glob(f"{name}/**/card.json")).parent).encoder.state_dict()
+        for name in ("whole", "parts")
+    )
+    assert all((whole[name] == parts[name]).all() for name in whole)
+    assert any((whole[name] != theirs[name]).any() for name in whole)
