@@ -31,6 +31,14 @@ FAMILIES: Mapping[str, Mapping[str, str]] = {
         r"\mathrm{softmax}": "exponentials divided by their sum", r"\mathrm{LN}": "layer norm",
         r"\mathrm{MLP}": "what the MLP of the block adds", r"\mathrm{norm}": "Euclidean length",
     },
+    "recurrent": {
+        "x_t": "input at step t", "x": "the inputs", "t": "step: place in the sequence",
+        "h_t": "state after step t", "h": "state", "h_{t-1}": "state before step t",
+        r"\overrightarrow{h}": "state of the network that reads from the left",
+        r"\overleftarrow{h}": "state of the network that reads from the right",
+        "W": "weights of the input", "U": "weights of the state before", "b": "bias",
+        r"\sigma": "logistic function, 1 / (1 + exp(−x))", "P": "probability",
+    },
     "convolution": {
         "n": "input positions", "n_{out}": "output positions", "p": "zero padding on each side",
         "d": "dilation", "K": "kernel size", "s": "stride", r"\beta": "bias",
@@ -87,10 +95,14 @@ LAYOUT = frozenset(
         r"""\frac \tfrac \dfrac \sqrt \sum \prod \int \max \min \left \right \big \Big \bigg \Bigg \quad
         \qquad \, \; \! \: \cdot \cdots \dots \ldots \times \pm \le \ge \ne \neq \approx \to \mid \in \cup
         \subseteq \leftarrow \lfloor \rfloor \lVert \rVert \| \{ \} \\ \% \underbrace \overline \textstyle
-        \displaystyle \hat \bar \tilde \mathrm \mathbb \mathcal \operatorname"""
+        \displaystyle \hat \bar \tilde \overrightarrow \overleftarrow \mathrm \mathbb \mathcal
+        \operatorname"""
     )
 ) | {"\\ "}
-MARKS = frozenset({r"\hat", r"\bar", r"\tilde", r"\mathrm", r"\mathbb", r"\mathcal", r"\overline", "_", "^"})
+MARKS = frozenset(
+    {r"\hat", r"\bar", r"\tilde", r"\mathrm", r"\mathbb", r"\mathcal", r"\overline", "_", "^"}
+    | {r"\overrightarrow", r"\overleftarrow"}
+)
 
 
 def shortened(tex: str) -> str:

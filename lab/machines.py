@@ -1,4 +1,4 @@
-"""Seven machines, each declared once: what a model is made of, and which page explains each part.
+"""Eight machines, each declared once: what a model is made of, and which page explains each part.
 
 A machine stands in a row and is read along its arrows; its sizes come from the model that is shown
 (`lab.lenses.machine`), and a part that this model lacks is left out. A part that is repeated stands once, and
@@ -127,6 +127,21 @@ TRANSFORMER = row(
                 "transformer-sampling", "output"),
 )  # fmt: skip
 
+RECURRENT = row(
+    "Recurrent network",
+    x=Part("x", "The input, read step by step: the tokens of a text, or the values of a signal.",
+           "recurrent-tagging", "input"),
+    embedding=Part("embedding", "A vector for each token, which the cell reads.", "language-word-vectors",
+                   "input"),
+    encoder=Part("encoder", "Reads the source; its state at each source token is z.", "recurrent-tagging"),
+    context=Part("context c", "What the decoder is told of the source: one vector, or an average of all z.",
+                 "transformer-attention", "attention"),
+    cell=Part("cell", "Makes the next state of the input and the last one; the same weights in each step.",
+              "recurrent-tagging"),
+    logits=Part("logits", "A score for each token or class; their softmax is the predicted distribution.",
+                "recurrent-tagging", "output"),
+)  # fmt: skip
+
 MESSAGES = row(
     "Message passing",
     h=Part("h", "The features of each node, D numbers.", "graph-messages", "input"),
@@ -161,6 +176,7 @@ MACHINES: Mapping[str, Machine] = MappingProxyType(
         "diffusion": DIFFUSION,
         "flow": FLOW,
         "transformer": TRANSFORMER,
+        "recurrent": RECURRENT,
         "message passing": MESSAGES,
         "convolution": CONVOLUTION,
     }

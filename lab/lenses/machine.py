@@ -1,6 +1,6 @@
 """The sizes of a machine's parts, read by forward hooks while a copy of the model makes one pass.
 
-    machine_of(model)  -> "gan", or None where the model is none of the seven
+    machine_of(model)  -> "gan", or None where the model is none of the eight
     read(model)        -> {"G": Reading("16→128→2", "3 layers, 19,000 parameters"), …}
 
 Which module is which part follows from what the model is: its surfaces, and the order in which its modules
@@ -36,6 +36,10 @@ from modules.flow.layer import FlowLayer, FlowStack, Inverse
 from modules.graph.gcn import GCN, GraphConvolution
 from modules.latent.vae import VAE
 from modules.latent.vq_vae import VQVAE
+from modules.recurrent.labelling import Labeller, SequenceClassifier
+from modules.recurrent.language_model import RecurrentLM
+from modules.recurrent.seq2seq import Seq2Seq
+from modules.recurrent.stack import CELLS, Recurrent
 from modules.transformer.attention import Attention
 from modules.transformer.block import FeedForward
 from modules.transformer.gpt import GPT
@@ -77,6 +81,7 @@ def machine_of(model: nn.Module) -> str | None:
         "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),
         "flow": Flow,
         "transformer": GPT,
+        "recurrent": (RecurrentLM, Labeller, Seq2Seq),
         "message passing": GCN,
         "convolution": (Classifier, NoisyClassifier),
     }
@@ -185,7 +190,7 @@ def classes(model: Any, method: Callable[..., Any], n: int) -> dict[str, Tensor]
     return {"y": torch.zeros(n, dtype=torch.long)} if result else {}
 
 
-# --- The seven ----------------------------------------------------------------------------------
+# --- The eight ----------------------------------------------------------------------------------
 
 
 def of_gan(model: Any) -> Readings:
@@ -414,6 +419,34 @@ def of_transformer(model: GPT) -> Readings:
     }
 
 
+def of_recurrent(model: Any) -> Readings:
+    """What is read, the cell that reads it, what is predicted; of a translator encoder and context too."""
+    results = {}
+    if isinstance(model, SequenceClassifier):
+        results["x"] = Reading(of_shape(model.image_shape))
+    else:
+        first: Any = model.source_embedding if isinstance(model, Seq2Seq) else model.embedding
+        V, D = first.weight.shape
+        results["x"] = Reading(str(V), f"one of a vocabulary of {V} in each step", "tokens")
+        results["embedding"] = Reading(f"{V}→{D}", f"{V} tokens, {D} numbers each")
+    if isinstance(model, Seq2Seq):
+        results["encoder"] = cells(model.encoder)
+        results["context"] = Reading(str(model.context.width), f"{model.context.width} numbers in each step")
+    results["cell"] = cells(model.decoder if isinstance(model, Seq2Seq) else model.recurrent)
+    K = model.head.out_features
+    results["logits"] = Reading(str(K), f"{parameters(model):,} parameters in the whole model")
+    return results
+
+
+def cells(network: Recurrent) -> Reading:
+    """2 × LSTM 64, 2 ways: layers, kind, size of the state of each layer and direction."""
+    kind = next(name for name, cls in CELLS.items() if isinstance(network.cells[0], cls)).upper()
+    short = f"{network.layers} × {kind}" if network.layers > 1 else kind
+    ways = ", 2 ways" if network.bidirectional else ""
+    size = f"{network.hidden} numbers in a state, {parameters(network):,} parameters"
+    return Reading(f"{short} {network.hidden}{ways}", f"{several(network.layers, 'layer')}, {size}")
+
+
 def of_graph(model: GCN) -> Readings:
     """All layers are one formula; they differ in their widths."""
     first = model.layers[0].weight.shape[1]  # type: ignore[union-attr,index]
@@ -481,6 +514,7 @@ READERS: dict[str, Callable[[Any], Readings]] = {
     "diffusion": of_diffusion,
     "flow": of_flow,
     "transformer": of_transformer,
+    "recurrent": of_recurrent,
     "message passing": of_graph,
     "convolution": of_convolution,
 }

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 QUICK = os.environ.get("LEVEL", "quick") == "quick"
 ROOMS = [page.url for page in ui.pages()]
 # Pages whose picture has two thirds of the width
-FAMILIES = ("transformer", "convolution", "graph", "adversarial", "diffusion")
+FAMILIES = ("recurrent", "transformer", "convolution", "graph", "adversarial", "diffusion")
 PICTURED = [path for path in ROOMS if path.split("-")[0] in FAMILIES]
 LAYOUT = (Path(__file__).parent / "layout.js").read_text(encoding="utf-8")
 OURS = [
