@@ -425,7 +425,7 @@ def of_recurrent(model: Any) -> Readings:
     if isinstance(model, SequenceClassifier):
         results["x"] = Reading(of_shape(model.image_shape))
     else:
-        first: Any = model.source_embedding if isinstance(model, Seq2Seq) else model.embedding
+        first = getattr(model, "source_embedding", None) or model.embedding  # tied: one for both
         V, D = first.weight.shape
         results["x"] = Reading(str(V), f"one of a vocabulary of {V} in each step", "tokens")
         results["embedding"] = Reading(f"{V}→{D}", f"{V} tokens, {D} numbers each")
@@ -433,7 +433,7 @@ def of_recurrent(model: Any) -> Readings:
         results["encoder"] = cells(model.encoder)
         results["context"] = Reading(str(model.context.width), f"{model.context.width} numbers in each step")
     results["cell"] = cells(model.decoder if isinstance(model, Seq2Seq) else model.recurrent)
-    K = model.head.out_features
+    K = model.embedding.num_embeddings if isinstance(model, Seq2Seq) else model.head.out_features
     results["logits"] = Reading(str(K), f"{parameters(model):,} parameters in the whole model")
     return results
 
