@@ -61,7 +61,7 @@ def eigenvalues(runs: list[Run]) -> Tree:
         ring = array(one.top)[:, None] * turn
         data.append(points("|λ| = λ₁", ring, mode="lines", line={"color": theme.HIDDEN, "dash": "dash"}))
         dot = {"symbol": "circle-open", "color": theme.INPUT, "size": 14, "line": {"width": 3}}
-        data.append(points("W", array(one.weights), mode="markers", marker=dot))
+        data.append(points("gW", array(one.weights), mode="markers", marker=dot))
     for name, one in zip(names, runs, strict=True):
         data.append(points(name, array(one.steps), mode="markers", marker={"color": color(one), "size": 11}))
     fig.update_xaxes(range=[-REACH, REACH], dtick=1, zeroline=True, constrain="domain")

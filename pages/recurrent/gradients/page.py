@@ -25,7 +25,7 @@ with stage.picture:
         if clipped is None:
             ui.figure(
                 figures.eigenvalues(runs), key="eigenvalues", share=1.0, film=film,
-                alt="Eigenvalues of the last Jacobian and of W in the complex plane, with the unit circle",
+                alt="Eigenvalues of the last Jacobian and of gW in the complex plane, with the unit circle",
             )  # fmt: skip
         else:
             ui.figure(
