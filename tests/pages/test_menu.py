@@ -233,6 +233,7 @@ FIELD = {
     "diffusion-memorise": "memorization",
     "diffusion-guidance": "classifier-free guidance; CFG",
     "diffusion-flow-matching": "rectified flow",
+    "recurrent-bptt": "backpropagation through time; BPTT",
     "recurrent-gradients": "exploding gradient; gradient clipping",
 }
 
