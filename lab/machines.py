@@ -130,14 +130,14 @@ TRANSFORMER = row(
 RECURRENT = row(
     "Recurrent network",
     x=Part("x", "The input, read step by step: the tokens of a text, or the values of a signal.",
-           "recurrent-tagging", "input"),
+           "recurrent-recurrence", "input"),
     embedding=Part("embedding", "A vector for each token, which the cell reads.", "language-word-vectors",
                    "input"),
     encoder=Part("encoder", "Reads the source; its state at each source token is z.", "recurrent-tagging"),
     context=Part("context c", "What the decoder is told of the source: one vector, or an average of all z.",
                  "transformer-attention", "attention"),
     cell=Part("cell", "Makes the next state of the input and the last one; the same weights in each step.",
-              "recurrent-tagging"),
+              "recurrent-recurrence"),
     logits=Part("logits", "A score for each token or class; their softmax is the predicted distribution.",
                 "recurrent-tagging", "output"),
 )  # fmt: skip
