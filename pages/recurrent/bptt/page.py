@@ -14,7 +14,7 @@ film = ui.film_of(now, len(found.places), names=[f"t = {t + 1}, k = {k + 1}" for
 # --- Picture ------------------------------------------------------------------------------------
 
 with stage.picture:
-    left, right = ui.columns((3, 2))
+    left, right = ui.columns(2)
     with left:
         ui.figure(
             figures.triangle(found), key="triangle", share=1.0, film=film,
