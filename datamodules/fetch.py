@@ -165,8 +165,8 @@ SOURCES = {
             "gpt-pydocs",
         ),
         Source("multi30k", _multi30k("en"), "ngram-pydocs"),
-        Source("multi30k-de", _multi30k("de"), "ngram-pydocs"),
-        Source("multi30k-fr", _multi30k("fr"), "ngram-pydocs"),
+        Source("multi30k-de", _multi30k("de"), "attention-spanish"),
+        Source("multi30k-fr", _multi30k("fr"), "attention-spanish"),
         Source(
             "Cora",
             _planetoid(
