@@ -1,4 +1,4 @@
-"""The shipped translator of the grammar: sentences that are right by number of clauses, and alignment."""
+"""The shipped translators of the grammar: sentences that are right by number of clauses, and alignment."""
 
 from functools import cache
 
@@ -60,6 +60,13 @@ def test_attention_translates_the_lengths_that_it_has_seen_and_no_longer_ones():
     assert exact("attention-spanish", pairs(6)) < 0.1
 
 
+def test_a_fixed_context_falls_with_length():
+    """The same sentences, encoder and decoder, told the two ends of the source, trained twice as long."""
+    right = [exact("fixed-spanish", pairs(clauses)) for clauses in (1, 2, 3, 4)]
+    assert right == sorted(right, reverse=True)
+    assert right[0] > 0.9 and right[3] < 0.1
+
+
 def test_attention_composes_pairs_that_it_has_never_seen():
     """A noun with an adjective that stood beside it in no sentence of training."""
     assert min(exact("attention-spanish", pairs(clauses, held_out=True)) for clauses in (1, 4)) >= 0.99
@@ -67,8 +74,8 @@ def test_attention_composes_pairs_that_it_has_never_seen():
 
 def test_attention_aligns_without_having_seen_a_link():
     """AER, mean over one to four clauses: 0.11 of the links above ¼; 0.15 of the largest weight alone, which
-    for an article is that of its noun, a possible link, and for a verb that of one of its two words. It is lost
-    beyond the lengths of training."""
+    for an article is that of its noun, a possible link, and for a verb that of one of its two words. It is
+    lost beyond the lengths of training."""
     above = [error(clauses, 0.25) for clauses in (1, 2, 3, 4)]
     largest = [error(clauses, None) for clauses in (1, 2, 3, 4)]
     assert sum(above) / 4 == pytest.approx(0.108, abs=0.005)
