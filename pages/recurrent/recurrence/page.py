@@ -74,12 +74,13 @@ with stage.below:
             "high there, or low. Nobody asked for such a unit: it came of predicting the next character. Of "
             f"{H} units the best is far from ½ by chance too: it is measured again on text that had no say."
         )
-        names = [f"unit {k}" for k in found.units]
-        best = int((found.again - 0.5).abs().argmax())
         ui.check(
-            "Which of these units tells the marked characters of this text best?", names, names[best],
-            f"Its AUC is {float(found.again[best]):.3f}.",
-            wrong=[f"Its AUC here is {float(a):.3f}: another is farther from ½." for a in found.again],
+            f"At the marked characters of this text, is unit {unit} higher or lower than at the others?",
+            ["higher", "lower"], "higher" if again > 0.5 else "lower", f"Its AUC is {float(again):.3f}.",
+            wrong={
+                "higher": "An AUC below ½: a marked character has the smaller state in most pairs.",
+                "lower": "An AUC above ½ means that the marked character has the larger state in most.",
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
