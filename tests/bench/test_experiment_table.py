@@ -24,6 +24,7 @@ IDS = {
     "diffusion": [str(i) for i in range(1, 15)],
     "autoregressive": [str(i) for i in range(1, 13)],
     "language": [str(i) for i in range(1, 13)],
+    "recurrent": [f"RN-X{i}" for i in range(1, 20)],
 }
 ROWS = [pytest.param(row, id=f"{row.family}-{row.id}") for row in experiments()]
 
