@@ -56,7 +56,8 @@ def along_draws(
     """
     rows = torch.arange(len(inputs), device=inputs.device).repeat(draws)
     uniforms = uniform32((inputs.shape[1], draws, len(inputs)), generator).to(now.state.h).flatten(1)
-    replaced = torch.rand(len(rows), device=rows.device) < expected if expected else None
+    coins = uniform32((draws, len(inputs)), generator).to(rows.device).flatten() if expected else None
+    replaced = None if coins is None else coins < expected
     return lstm.read(now[rows], inputs[rows], lambda gamma, t: pick(gamma.detach(), uniforms[t]), replaced)
 
 

@@ -112,8 +112,10 @@ class Recurrent(nn.Module):
             return self.unroll(x, state, lengths)[:2]
         if x.device.type == "cpu" and torch.is_autocast_enabled("cpu"):
             # the LSTM of oneDNN reads half precision on some processors alone: it runs in that of the weights
+            dtype = self._cells()[0].weight_x.dtype
+            state = state and state.map(lambda s: s.to(dtype))
             with torch.autocast("cpu", enabled=False):
-                return self(x.to(self._cells()[0].weight_x.dtype), state, lengths)
+                return self(x.to(dtype), state, lengths)
         self._check(x, lengths)
         state = self.initial_state(x) if state is None else state
         start = state.map(lambda s: s.transpose(0, 1).contiguous())  # (L, B, H) as torch has it

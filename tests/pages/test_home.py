@@ -278,7 +278,7 @@ def test_every_family_is_seen_at_once_and_opens_to_its_pages(visit: Visit) -> No
     result = tab.locator(".lectern-map .card").evaluate_all(SEEN)
     assert len(result) == len(families) + 1  # and the lectures
     for text, (family, titles) in zip(result, families.items(), strict=False):
-        assert text.lower().startswith(f"{family} {len(titles)} "), text
+        assert f"{text.lower()} ".startswith(f"{family} {len(titles)} "), text  # many families have no words
     for width in (390, 1280):
         tab.set_viewport_size({"width": width, "height": 720})
         assert tab.locator(".lectern-map .card").evaluate_all(OVER) == []

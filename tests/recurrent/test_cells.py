@@ -414,5 +414,6 @@ def test_mixed_precision_on_a_cpu(name):
     with torch.autocast("cpu", torch.bfloat16):
         outputs, state = network(x, lengths=torch.tensor([5, 2]))
         again, _ = network.step(x[:, 0], state)
+        half, _ = network(x, state.map(torch.Tensor.bfloat16))
     expected, _ = network(x.float(), lengths=torch.tensor([5, 2]))
-    assert torch.equal(outputs, expected) and again.shape == (2, 4)
+    assert torch.equal(outputs, expected) and again.shape == (2, 4) and half.dtype == torch.float32
