@@ -49,7 +49,7 @@ class StartFrom(L.Callback):
         trainer:
           callbacks:
             - class_path: lab.training.callbacks.StartFrom
-              init_args: {source: attributes-scenes, part: encoder}
+              init_args: {source: encoder-scenes, part: encoder}
 
     A training that goes on from a checkpoint takes all its numbers from there, as always.
 

@@ -25,6 +25,7 @@ References: Xu et al. 2015, Show, attend and tell, arXiv:1502.03044, section 4.1
 Burda, Grosse, Salakhutdinov 2016, arXiv:1509.00519 (𝓛_K); [DGM] deck 2.
 """
 
+import math
 from typing import Literal
 
 import torch
@@ -123,7 +124,7 @@ def tighter_bound(log_q: Tensor, log_p: Tensor, draws: int) -> Tensor:
         )
     rows = torch.arange(len(log_q) ** draws)[:, None]
     tuples = rows // len(log_q) ** torch.arange(draws) % len(log_q)  # (N^K, K)
-    return lower_bound(log_q[tuples].sum(1), log_p[tuples].logsumexp(1) - torch.tensor(float(draws)).log())
+    return lower_bound(log_q[tuples].sum(1), log_p[tuples].logsumexp(1) - math.log(draws))
 
 
 # --- By sampling ---------------------------------------------------------------------------------------

@@ -248,3 +248,10 @@ def test_rewards_paths_and_averages() -> None:
     assert float(baseline.average) == pytest.approx(-0.48)  # .9 · (.1 · −2) + .1 · −3
     torch.testing.assert_close(baseline(words), torch.tensor([[-0.96, -0.48, 0.0]]))
     torch.testing.assert_close(baseline(words, to_go=False), torch.full((1, 3), -0.96))
+
+
+def test_of_one_path_the_bound_is_the_likelihood_in_double_precision() -> None:
+    log_p = torch.tensor([-0.3], dtype=torch.float64)
+    for draws in (2, 3, 5):
+        bound = tighter_bound(torch.zeros_like(log_p), log_p, draws)
+        assert float(bound) == pytest.approx(-0.3, abs=1e-15)
