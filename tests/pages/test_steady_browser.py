@@ -43,3 +43,30 @@ def test_a_film_turns_no_figure_that_has_left_the_page(walker: Visit) -> None:
         tab.wait_for_timeout(500)
         followers, figures = tab.evaluate(members)
         assert followers == figures + 1  # and the words of the bar
+
+
+def test_a_plot_is_drawn_once_at_a_time(walker: Visit) -> None:
+    """Two drawings at once share their margins: the numbers of a scale then left the figure."""
+    tab: Any = walker.walk("recurrent-tagging")
+    tab.evaluate(
+        """() => {
+        const running = new Map();
+        window.drawings = {count: 0, most: 0, usual: {...Plotly}};
+        for (const name of ["react", "relayout"]) {
+          const draw = Plotly[name];
+          Plotly[name] = async (plot, ...rest) => {
+            running.set(plot, (running.get(plot) ?? 0) + 1);
+            drawings.count++;
+            drawings.most = Math.max(drawings.most, running.get(plot));
+            await new Promise((done) => setTimeout(done, 50)); // as on a busy machine
+            try { return await draw(plot, ...rest); } finally { running.set(plot, running.get(plot) - 1); }
+          };
+        }
+    }"""
+    )
+    tab.keyboard.press("f")  # on the stage: larger type, and another size
+    tab.keyboard.press("ArrowRight")  # the film turns meanwhile
+    tab.wait_for_function("() => drawings.count >= 4 && !window.lecternDrawing.size && !lecternFilm.turning")
+    most = tab.evaluate("Object.assign(Plotly, drawings.usual) && drawings.most")
+    tab.keyboard.press("Escape")
+    assert most == 1

@@ -43,7 +43,7 @@ async function show(box, state) {
   if (state.spec !== spec || state.gone) return; // a newer figure has come meanwhile, or none
   const first = cloud(spec), marked = marks(spec);
   const still = alone([...(spec.frames ?? []), ...Object.keys(spec.texts ?? {})], first, marked);
-  state.draw = async (at, turns = false) => {
+  const draw = async (at, turns) => {
     state.at = at;
     state.factor = textFactor(plot.clientWidth);
     state.width = plot.clientWidth;
@@ -60,6 +60,7 @@ async function show(box, state) {
     state.dots = () => paint(plot, figure, first, marked);
     state.dots();
   };
+  state.draw = (at, turns = false) => inTurn(state, () => draw(at, turns));
   if (spec.film) {
     const clock = film(spec.film);
     const now = () => Math.min(clock.at ?? spec.at, spec.count - 1);
@@ -79,6 +80,13 @@ async function show(box, state) {
   }
   await fit(plot, state, library);
   window.lecternPainted = await painted(); // for those who take the time
+}
+
+// What draws on a plot, one after another: two drawings at once would share their margins.
+function inTurn(state, task) {
+  const done = (state.drawn ?? Promise.resolve()).catch(() => {}).then(task);
+  state.drawn = done;
+  return done;
 }
 
 // Frames of a film that grows: those that were sent before, then the new ones. What was lost on the way looks
@@ -170,8 +178,8 @@ function scaled(spec, state, plot) {
   return {figure, moved: nameEnds(figure, plot)};
 }
 
-// A change of size redraws, after what is being drawn: two drawings at once would share their margins. Where
-// the view changes, its columns come before its figures: the old one is not drawn once more for them.
+// A change of size redraws, after what is being drawn. Where the view changes, its columns come before its
+// figures: the old one is not drawn once more for them.
 function resized(plot, state, library) {
   if (!plot.clientWidth) return;
   const spec = state.spec, paints = () => new Promise(requestAnimationFrame);
@@ -188,11 +196,13 @@ async function fit(plot, state, library) {
   const {ends, apart} = state.spec.figure.layout.meta ?? {};
   const named = (ends ?? apart) !== undefined && width !== state.width;
   if (named || textFactor(width) !== state.factor) await state.draw(state.at);
-  const drawn = plot._fullLayout;
-  if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)
-    await library.relayout(plot, {autosize: true});
-  await state.ends?.();
-  state.dots?.();
+  await inTurn(state, async () => {
+    const drawn = plot._fullLayout;
+    if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)
+      await library.relayout(plot, {autosize: true});
+    await state.ends?.();
+    state.dots?.();
+  });
 }
 
 const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;
