@@ -235,6 +235,7 @@ FIELD = {
     "diffusion-flow-matching": "rectified flow",
     "recurrent-bptt": "backpropagation through time; BPTT",
     "recurrent-gradients": "exploding gradient; gradient clipping",
+    "recurrent-hard-attention": "REINFORCE; variance reduction",
 }
 
 # --- In the browser ---------------------------------------------------------------------------------
