@@ -235,7 +235,8 @@ FIELD = {
     "diffusion-flow-matching": "rectified flow",
     "recurrent-bptt": "backpropagation through time; BPTT",
     "recurrent-gradients": "exploding gradient; gradient clipping",
-    "recurrent-hard-attention": "REINFORCE; variance reduction",
+    "recurrent-hard-attention": "REINFORCE; hard attention",
+    "recurrent-cost": "critical path",
 }
 
 # --- In the browser ---------------------------------------------------------------------------------
