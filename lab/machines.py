@@ -135,7 +135,7 @@ RECURRENT = row(
                    "input"),
     encoder=Part("encoder", "Reads the source; its state at each source token is z.", "recurrent-tagging"),
     context=Part("context c", "What the decoder is told of the source: one vector, or an average of all z.",
-                 "transformer-attention", "attention"),
+                 "recurrent-translation", "attention"),
     cell=Part("cell", "Makes the next state of the input and the last one; the same weights in each step.",
               "recurrent-recurrence"),
     logits=Part("logits", "A score for each token or class; their softmax is the predicted distribution.",

@@ -237,6 +237,7 @@ FIELD = {
     "recurrent-gradients": "exploding gradient; gradient clipping",
     "recurrent-hard-attention": "REINFORCE; hard attention",
     "recurrent-cost": "critical path",
+    "recurrent-translation": "align and translate; RNNsearch",
 }
 
 # --- In the browser ---------------------------------------------------------------------------------

@@ -86,6 +86,11 @@ def alignment_error(model: Seq2Seq, pairs: AlignedPairs) -> Tensor:
 
 
 SHARES = ["nearly all", "about half", "nearly none"]
+NOT_SO = (
+    "That is more than 80 %: the curve of attention is lower there.",
+    "That is 20 to 80 %: the curve of attention is not between them there.",
+    "That is 20 % at most: the curve of attention is higher there.",
+)
 
 
 def share(percent: float) -> str:
@@ -171,6 +176,8 @@ def not_there(result: Decoding, step: int | None) -> str:
     """Say why the first divergence is not at a step, or is somewhere."""
     if step is None:
         return "Compare the columns gold and free from above: some word differs."
+    word = f"“{result.gold[step]}” ({step + 1})"
     if result.divergence is None:
-        return "All words of the free decoder are the gold ones."
-    return "An earlier word differs." if step > result.divergence else "Up to there both columns are equal."
+        return f"The free decoder writes {word} as well."
+    late = step > result.divergence
+    return f"Before {word} a word differs." if late else f"Up to {word} both columns are equal."

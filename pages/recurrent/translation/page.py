@@ -111,15 +111,15 @@ else:
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
+    shown = other if now.view == FORCED and now.decoder == FIXED else name
     load = f"""
-        import torch
-        from lab import experiments, weights
-        from lab.lenses import text
+            import torch
+            from lab import experiments, weights
+            from lab.lenses import text
 
-        place = experiments.find({(other if now.view == FORCED and now.decoder == FIXED else name)!r}).weights
-        model, card = weights.load(place).eval(), weights.read_card(place)
-        coder = text.tokenizer(card)
-    """
+            place = experiments.find({shown!r}).weights
+            model, card = weights.load(place).eval(), weights.read_card(place)
+            coder = text.tokenizer(card)"""
     if now.view == LENGTH:
         k = found.trained
         ui.notice(
@@ -133,7 +133,7 @@ with stage.below:
             f"Trained on 1 to {k} clauses, how many sentences of {k + 2} does attention translate all right?",
             compare.SHARES, compare.share(found.percent(k + 2, 0)),
             f"It is {found.percent(k + 2, 0):.0f} % of {compare.COUNT}.",
-            wrong=["Look at the violet curve behind the shaded lengths."] * len(compare.SHARES),
+            wrong=compare.NOT_SO,
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(

@@ -92,7 +92,7 @@ ROOM = Room(
         "e_{tj}": "score of source word j at step t",
         "e_{tk}": "score of source word k at step t",
         r"\exp": "exponential function",
-        "m": "largest score at step t",
+        "m": "largest score at step t", "k": "a source word", "p": "probability",
         "c_t": "context at step t",
         "s_{t-1}": "state of the decoder before step t",
         "z_j": "state of the encoder at source word j",
