@@ -1,10 +1,11 @@
 """Lectures by clicker: an entry shows what its link shows, whichever way and however fast one comes there."""
 
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from browsing import Visit
+from browsing import DRAWN, WORKS, Visit
 
 from lab import lecture
 
@@ -28,18 +29,23 @@ STATE = """() => {
 }"""
 
 
+# Whether a page is drawn and works at nothing, its address and its words.
+STANDING = f"""() => [({DRAWN})() && !document.querySelector("{WORKS}"), location.href,
+  document.querySelector("[data-testid=stMain]").innerText]"""
+
+
 def rest(*visits: Visit) -> None:
     """Wait until everything has come to rest, and nothing has changed for a second."""
-    before = None
+    before: list[Any] = []
+    since = time.monotonic()
     while True:
-        for visit in visits:
-            visit.settle()
-            visit.worked()
-        now = [(visit.tab.url, visit.text()) for visit in visits]
-        if now == before:
+        visits[0].tab.wait_for_timeout(200)
+        now = [visit.tab.evaluate(STANDING) for visit in visits]
+        if now != before:
+            before, since = now, time.monotonic()
+        elif all(rests for rests, *_ in now) and time.monotonic() > since + 1:
             return
-        before = now
-        visits[0].tab.wait_for_timeout(1000)
+        assert time.monotonic() < since + 300, f"it neither rests nor changes: {now}"
 
 
 @pytest.fixture(scope="module")
