@@ -1,13 +1,21 @@
 """The code that a page offers gives the numbers that the page shows."""
 
+import functools
 from typing import Any
 
 import pytest
 from opening import TOPICS, finish, open_page, run_page, scenes
+from streamlit.testing.v1 import AppTest
 
 from lab.ui.navigation.menu import pages
 
 PAGES = [t for t in TOPICS if "/" in t]
+
+
+@functools.lru_cache(maxsize=1)
+def finished(topic: str) -> AppTest:
+    """The page as it stands at first, for tests that only read it."""
+    return finish(open_page(topic))
 
 
 def plain(value: Any) -> Any:
@@ -27,7 +35,7 @@ def check(page: Any) -> None:
 
 @pytest.mark.parametrize("topic", PAGES)
 def test_the_program_of_a_page_gives_what_the_page_shows(topic: str) -> None:
-    page = finish(open_page(topic))
+    page = finished(topic)
     if "_program" not in page.session_state:
         pytest.skip("the page offers no code yet")
     check(page)
@@ -36,7 +44,7 @@ def test_the_program_of_a_page_gives_what_the_page_shows(topic: str) -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("topic", PAGES)
 def test_the_programs_of_its_other_views_do_too(topic: str) -> None:
-    views = {scene.values["view"] for scene in scenes(open_page(topic)).values() if "view" in scene.values}
+    views = {scene.values["view"] for scene in scenes(finished(topic)).values() if "view" in scene.values}
     for view in sorted(views):
         page = run_page(topic, view=view)
         if "_program" in page.session_state:
