@@ -1,0 +1,113 @@
+"""A training over its steps, a look inside at one frame, and what a bench of five seeds found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from lab.figures import theme
+from lab.figures.basic import array, heatmap
+from lab.figures.moving import Tree, per_frame, turning
+from lab.lenses.rewind import Frame, stacked
+from pages.recurrent.recall.lens import GUESSING, WORDS, Kept
+
+DECADES = (-12, 3)  # of the gradient that are drawn
+COLORS = {"f": theme.GREEN, "i": theme.INPUT, "o": theme.ORANGE, "z": theme.ATTENTION, "r": theme.SKY,
+          "slope": theme.HIDDEN}  # fmt: skip
+UPPER, LOWER = [0.56, 1.0], [0.0, 0.42]  # of the height: two panels, the title of each above it
+
+
+def panels(titles: tuple[str, str], xlabel: str) -> go.Figure:
+    """An empty figure of two panels, one above the other, over the same abscissa."""
+    fig = go.Figure()
+    for axis, title in zip(("y", "y2"), titles, strict=True):
+        fig.add_annotation(
+            x=0, xref="x domain", y=1, yref=f"{axis} domain", xanchor="left", yanchor="bottom",
+            showarrow=False, text=title, font={"size": theme.FONT_SIZE - 2},
+        )  # fmt: skip
+    side = {"anchor": "x", "zeroline": False}
+    return fig.update_layout(
+        showlegend=False, margin={"t": 36}, height=460, yaxis=side | {"domain": UPPER},
+        yaxis2=side | {"domain": LOWER}, xaxis={"anchor": "y2", "title": {"text": xlabel}, "nticks": 6},
+    )  # fmt: skip
+
+
+def level(fig: go.Figure, axis: str, height: float) -> None:
+    """A dotted line across a panel."""
+    fig.add_shape(type="line", xref="x domain", x0=0, x1=1, yref=axis, y0=height, y1=height,
+                  line={"color": theme.text(), "width": 2, "dash": "dot"})  # fmt: skip
+
+
+def course(frames: Sequence[Frame], steps: Sequence[int], turned: Sequence[int], last: int) -> Tree:
+    """What is right and the loss over the steps; shape 0 of the layout is a line at the frame.
+
+    Args:
+        turned: steps at which knobs were turned. last: end of the abscissa.
+    """
+    fig = panels(("share that is right; dotted: guessing", "loss in nats"), "steps of training")
+    marks = [(steps[0], theme.text(), "dot"), *((place, theme.VERMILLION, "solid") for place in turned)]
+    for place, color, dash in marks:
+        fig.add_shape(type="line", xref="x", yref="paper", x0=place, x1=place, y0=0, y1=1,
+                      line={"color": color, "width": 2, "dash": dash})  # fmt: skip
+    for name, axis, color in (("right", "y", theme.OUTPUT), ("loss", "y2", theme.INPUT)):
+        fig.add_scatter(
+            x=array(steps), y=stacked(frames, name), name=name, yaxis=axis, hoverinfo="x+y+name",
+            mode="lines" if len(steps) > 1 else "markers", marker={"size": 8},
+            line={"width": 3, "color": color},
+        )  # fmt: skip
+    level(fig, "y", GUESSING)
+    level(fig, "y2", -np.log(GUESSING))
+    fig.update_xaxes(range=[0, last])
+    fig.update_layout(yaxis={"range": [-0.04, 1.06], "nticks": 4}, yaxis2={"range": [-0.1, 2.6], "nticks": 4})
+    tree: dict[str, Any] = fig.to_plotly_json()
+    tree["layout"]["shapes"][0] |= {"x0": per_frame(steps), "x1": per_frame(steps)}
+    return tree
+
+
+def inside(frames: Sequence[Frame], gates: Sequence[str]) -> Tree:
+    """Norm of the gradient at each step over that at the query, and the mean of each gate, at every frame."""
+    gradient = stacked(frames, "gradient").astype(float)  # (F, T)
+    with np.errstate(all="ignore"):
+        share = gradient / gradient[:, -1:]
+    low, high = DECADES
+    share[~((share >= 10.0**low) & (share <= 10.0**high))] = np.nan
+    means, T = stacked(frames, "gates"), gradient.shape[1]
+    words = "slope φ' of tanh" if list(gates) == ["slope"] else "gates"
+    fig = panels(
+        ("gradient ‖∂L/∂s<sub>t</sub>‖, over that at the query", f"{words}, mean of all units"),
+        "step t: the symbol is first, the query last",
+    )
+    places = np.arange(1, T + 1)
+    for axis, name, color, values in [
+        ("y", "gradient", theme.VERMILLION, share),
+        *(("y2", name, COLORS[name], means[:, g]) for g, name in enumerate(gates)),
+    ]:
+        fig.add_scatter(x=places, y=values[0], name=WORDS.get(name, name), yaxis=axis, mode="lines",
+                        hoverinfo="x+y+name", line={"width": 3, "color": color})  # fmt: skip
+    fig.update_xaxes(range=[1, T])
+    fig.update_layout(
+        yaxis={"type": "log", "range": list(DECADES), "dtick": 3, "exponentformat": "power"},
+        yaxis2={"range": [-0.04, 1.06], "nticks": 4}, meta=theme.NAMED_ENDS if len(gates) > 1 else None,
+    )  # fmt: skip
+    tree = turning(fig, 0, y=share)
+    for g in range(len(gates)):
+        tree = turning(tree, g + 1, y=means[:, g])
+    return tree
+
+
+def bench(found: Mapping[tuple[str, int], Kept]) -> go.Figure:
+    """Share of the seeds that recall, by cell and start and by lag, with the median of their steps."""
+    names, lags = list(dict.fromkeys(name for name, _ in found)), sorted({lag for _, lag in found})
+    table = [[found[name, lag] for lag in lags] for name in names]
+    fig = heatmap(
+        [[kept.succeeded / kept.seeds for kept in row] for row in table], [f"lag {lag}" for lag in lags],
+        names, hover=False, colorbar=False,
+    )  # fmt: skip
+    texts = [
+        [f"{k.succeeded} of {k.seeds}" + (f" in {k.steps:,} steps" if k.steps else "") for k in row]
+        for row in table
+    ]
+    fig.data[0].update(text=texts, texttemplate="%{text}", textfont={"size": theme.FONT_SIZE})
+    fig.data[0].update(hovertext=[[kept.right for kept in row] for row in table], hoverinfo="text")
+    return fig
