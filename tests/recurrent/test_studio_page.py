@@ -87,8 +87,12 @@ def test_counts_see_five_characters_and_the_others_see_all() -> None:
 def test_what_the_scenes_say(seed: int) -> None:
     odd = written(room.NONSENSE, 60, seed=seed)
     assert -float(odd.log_p[: odd.begun].mean()) > 2 * float(lens.running(odd)[-1])
-    assert "".join(written(length=80, t=0.0).names).count("the") > 1
+    cold = "".join(written(length=80, t=0.0).names)
+    assert max(cold.count(word) for word in ("␣the␣", "␣to␣", "␣my␣")) > 1, cold
     hot, plain = written(length=60, t=1.6, seed=seed), written(length=60, seed=seed)
+    begins = np.array([before in "␣⏎" for before in plain.names[plain.begun - 1 : -1]])
+    drawn = -plain.log_p[plain.begun :].numpy()
+    assert drawn[begins].mean() > drawn[~begins].mean()
     assert float(lens.running(hot)[-1]) > 1.5 * float(lens.running(plain)[-1])
 
 

@@ -32,14 +32,14 @@ if now.view == BENCH:
             f"Each number counts the trainings of {next(iter(found.values())).seeds} seeds that recall at "
             f"least 95 % of 1,000 test sequences within 3,000 steps. At lag {longest} all seeds recall from "
             f"{len(lens.always(longest))} of {len(starts)} starts: {'; '.join(lens.always(longest))}. The "
-            "same cells from the other start recall in fewer seeds or in none: the gap is one of the start as "
-            "much as of the cell."
+            "same cells from the other start recall in fewer seeds or in none: the gap is one of the start "
+            "as much as of the cell."
         )
         never = [name for name in starts if not found[name, 20].succeeded]
         ui.check(
             "Which of these starts never recalls at lag 20?", starts, never[0],
             f"Its trainings end with {found[never[0], 20].right}.",
-            wrong={name: f"{found[name, 20].succeeded} of its seeds recall." for name in starts},
+            wrong={name: f"{name} recalls in {found[name, 20].succeeded} of its seeds." for name in starts},
             veils=("picture",),
         )  # fmt: skip
         ui.program(
@@ -91,7 +91,7 @@ else:
             lens.OPTIONS, lens.answer(ratio), f"Their ratio is {ratio:.2g}.",
             wrong={
                 lens.OPTIONS[0]: "The factors of the steps are near 1, or above: the gradient arrives.",
-                lens.OPTIONS[1]: f"A factor of {1e-3 ** (1 / now.lag):.2f} a step, or 1, is its bound.",
+                lens.OPTIONS[1]: f"The factor of a step would lie between {1e-3 ** (1 / now.lag):.2f} and 1.",
                 lens.OPTIONS[2]: "For that the steps would have to lengthen the gradient.",
             },
             veils=("picture", "equation"),

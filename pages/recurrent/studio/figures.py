@@ -13,7 +13,7 @@ from lab.figures.moving import Tree, marking, per_frame, turning
 from lab.figures.tokens import escape, wrap
 from pages.recurrent.studio.lens import Influence, Written
 
-ACROSS, DARKEST = 44, 9.0  # characters of a line; nats that are darkest
+ACROSS, WIDE, DARKEST = 44, 60, 9.0  # characters of a line of one text, of several; darkest nats
 COLORS = {"counts": theme.HIDDEN, "LSTM": theme.ORANGE, "transformer": theme.ATTENTION}
 
 
@@ -21,9 +21,10 @@ def color(name: str) -> str:
     return COLORS[name.split()[0]]
 
 
-def texts(results: Mapping[str, Written], across: int = ACROSS) -> Tree:
+def texts(results: Mapping[str, Written]) -> Tree:
     """Texts below each other, a character coloured by −log p, the prime underlined; a frame goes along with
     the one that is drawn, later ones are pale and without colour."""
+    across = ACROSS if len(results) == 1 else WIDE
     x, y, names, begun, hover, nats, titles, top = [], [], [], [], [], [], [], 0
     for name, one in results.items():
         column, row = wrap(one.names, across)
@@ -117,7 +118,8 @@ def grid(found: Influence) -> go.Figure:
     names = [escape(name) for name in found.names]
     fig = heatmap(found.grid, names, names, scale="probability", zmin=0, zmax=2, hover=False,
                   xlabel="character that is foretold", ylabel="character that is replaced")  # fmt: skip
-    fig.data[0].update(hoverinfo=None, hovertemplate="replaced %{y}, foretold %{x}: %{z:.3f}<extra></extra>")
+    told = "character %{y} replaced, %{x} foretold: %{z:.3f}<extra></extra>"
+    fig.data[0].update(hoverinfo=None, hovertemplate=told)
     fig.update_xaxes(tickvals=[], ticktext=[])
     fig.update_yaxes(tickvals=[], ticktext=[])
     return fig

@@ -53,8 +53,10 @@ ROOM = Room(
     machine="recurrent",
     state=State,
     symbols={
-        "p": "probability that the model gives", "x_t": "character drawn at step t",
-        "T": "temperature", r"\Delta_k": "mean change of log p by a character k back",
+        "p": "probability that the model gives", "x_t": "character at step t",
+        "x_{<t}": "the characters before it",
+        r"\Delta": "mean change of log p",
+        r"\Delta_k": "mean change of log p by a character k back",
         "x'_{t-k}": "another character in place of that k back", r"\log": "natural logarithm",
     },
     scenes={
@@ -63,7 +65,7 @@ ROOM = Room(
             State(step=60),
         ),
         "Temperature 0": Scene(
-            "The most probable character each time: the text soon runs in a circle of common words.",
+            "The most probable character each time: the same common words come again and again.",
             State(t=0.0),
         ),
         "Temperature 1.6": Scene(
