@@ -93,7 +93,7 @@ def test_what_the_slow_scenes_say(seed: int) -> None:
 
 
 def test_the_page_shows_these_numbers() -> None:
-    page = opened(lag=10, until=2, cell=room.LSTM_5, clip=0.0)
+    page = opened(lag=10, until=2, cell=room.LSTM_5, clip=0)
     frames = trained(room.State(lag=10, cell=room.LSTM_5, clip=0.0), 2, 0)
     bar = film(page)
     assert bar["count"] == 3 and "not clipped" in bar["captions"][1]

@@ -131,7 +131,7 @@ class Kept:
 def bench() -> dict[tuple[str, int], Kept]:
     """What `lab bench recall` found: (cell and start, lag) -> trainings."""
     found = {}
-    for said in json.loads((record.HERE / "recall.json").read_text())["rows"]:
+    for said in json.loads((record.HERE / "results" / "recall.json").read_text())["rows"]:
         row = record.row(said)
         name, lag = row.case.rsplit(", lag ", 1)
         median = re.search(r"median ([\d,]+) steps", row.note)

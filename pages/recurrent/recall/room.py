@@ -20,10 +20,6 @@ def trains(state: Any) -> bool:
     return bool(state.view == LIVE)
 
 
-def threshold(value: float) -> str:
-    return f"{value:g}" if value else "no clipping"
-
-
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = LIVE
@@ -33,8 +29,10 @@ class State:
     lag: Annotated[int, Choice("Lag", LAGS, when=trains)] = 20
     rate: Annotated[float, Choice("Rate", RATES, as_list=True, when=trains)] = 0.002
     clip: Annotated[
-        float, Choice("Gradient clipped at", CLIPS, as_list=True, label_of=threshold, when=trains)
-    ] = 1.0
+        float,
+        Choice("Gradient clipped at", CLIPS, as_list=True, label_of="{:g}".format, when=trains,
+               help="The most that its norm may be; 0 leaves it as it is."),
+    ] = 1.0  # fmt: skip
     seed: Annotated[int, Number("Seed", 0, 999, when=trains)] = 0
     # what `ui.rewind` keeps in the link by itself
     course: Annotated[str, Text("Course", when=False)] = ""

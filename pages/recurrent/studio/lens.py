@@ -28,7 +28,7 @@ from modules.recurrent.language_model import RecurrentLM
 from modules.transformer.gpt import GPT
 
 PRIME, BEST = 40, 5  # characters of a prime that are read; the most probable that are shown
-LAGS, ALTERED = 30, 4  # how far back; draws of another character at each place
+LAGS, ALTERED = 30, 2  # how far back; draws of another character at each place
 Card = Mapping[str, Any]
 Writer = RecurrentLM | GPT | NGram
 

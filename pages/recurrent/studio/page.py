@@ -109,10 +109,9 @@ with stage.below:
         ends = {name: float(lens.running(one)[-1]) for name, one in results.items()}
         told = ", ".join(f"{name} {value:.2f}" for name, value in ends.items())
         ui.notice(
-            f"Mean −log p of what was drawn at T = {now.t:g}: {told} nats a character. A low temperature "
-            "draws what the model expects, so this number falls with it and says nothing of how good a model "
-            "is: that is measured on text that it has not written. Hover a character for the "
-            "five most probable in its place."
+            f"Mean −log p of what was drawn at T = {now.t:g}: {told} nats a character. The temperature "
+            "has a hand in this number: how good a model is, is measured on text that it has not written. "
+            "Hover a character for the five most probable in its place."
         )
         at = main.begun + film.at
         same = main.best[at][0] == main.names[at]
