@@ -1,12 +1,10 @@
 """The page Long-lag bench: its gradients are those of autograd, its table is the bench's, its scenes hold."""
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
-from opening import figure, film, open_page, open_warned, warnings
+from opening import figure, film, open_warned, run_page, spoken, warnings
 
 from datamodules.algorithmic import CLASSES, Recall
 from lab.bench import recall
@@ -14,7 +12,16 @@ from lab.lenses import rewind
 from lab.lenses.rewind import stacked
 from pages.recurrent.recall import lens, room
 
-opened = partial(open_page, "recurrent/recall")
+
+def whole(until: int, **parameters: object):
+    """The page when it has trained."""
+    page = run_page("recurrent/recall", until=until, **parameters)
+    for _ in range(60):
+        if film(page)["count"] == until + 1 and not page.button(key="train").disabled:
+            break
+        page.run()
+    assert not page.exception and not page.error and film(page)["count"] == until + 1
+    return page
 
 
 def trained(setting: room.State, frames: int, seed: int) -> list[rewind.Frame]:
@@ -71,7 +78,7 @@ def test_the_table_is_what_the_bench_kept() -> None:
 @pytest.mark.parametrize("seed", [0, 1])
 def test_what_the_quick_scenes_say(seed: int) -> None:
     scenes = {name: scene.state for name, scene in room.ROOM.scenes.items()}
-    assert lens.arrives(trained(scenes["Untrained"], 0, seed)[0]) < 1e-3
+    assert lens.arrives(trained(scenes["Uniform start"], 0, seed)[0]) < 1e-3
     ran = trained(scenes["Orthogonal start"], 5, seed)
     assert lens.arrives(ran[0]) > 0.1 and float(ran[5]["right"]) > 0.98
     ran = trained(scenes["Forget bias 5"], 6, seed)
@@ -80,25 +87,26 @@ def test_what_the_quick_scenes_say(seed: int) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, 1, 2])
 def test_what_the_slow_scenes_say(seed: int) -> None:
     scenes = {name: scene.state for name, scene in room.ROOM.scenes.items()}
     ends = {
         name: float(trained(state, state.until, seed)[-1]["right"])
         for name, state in scenes.items()
-        if name in ("Forget bias 0", "Lag 50", "No clipping", "Clipping")
+        if name in ("Uniform start", "Forget bias 0", "Lag 50", "No clipping", "Clipping")
     }
-    assert ends["Forget bias 0"] < 0.3 and ends["Lag 50"] > 0.9
-    assert ends["No clipping"] < 0.6 and ends["Clipping"] > 0.98
+    assert ends["Uniform start"] < 0.3 and ends["Forget bias 0"] < 0.3 and ends["Lag 50"] > 0.98
+    assert ends["No clipping"] < 0.5 and ends["Clipping"] > 0.6
 
 
 def test_the_page_shows_these_numbers() -> None:
-    page = opened(lag=10, until=2, cell=room.LSTM_5, clip=0)
+    page = whole(2, lag=10, cell=room.LSTM_5, clip=0)
     frames = trained(room.State(lag=10, cell=room.LSTM_5, clip=0.0), 2, 0)
     bar = film(page)
     assert bar["count"] == 3 and "not clipped" in bar["captions"][1]
     assert f"{float(frames[2]['right']):.0%} of 256" in bar["captions"][2]
-    assert bar["equations"] == lens.equations(frames)
+    numbers = spoken(bar["equations"][2])
+    assert numbers[-1] == pytest.approx(lens.arrives(frames[2]), rel=0.06), numbers
     _, arrays = figure(page, "inside")
     share = stacked(frames, "gradient") / stacked(frames, "gradient")[:, -1:]
     np.testing.assert_allclose(arrays["data.0.y"], share, rtol=1e-3)

@@ -12,7 +12,7 @@ from lab.figures.moving import Tree, per_frame, turning
 from lab.lenses.rewind import Frame, stacked
 from pages.recurrent.recall.lens import GUESSING, WORDS, Kept
 
-DECADES = (-12, 3)  # of the gradient that are drawn
+DECADES = (-12, 4)  # of the gradient that are drawn
 COLORS = {"f": theme.GREEN, "i": theme.INPUT, "o": theme.ORANGE, "z": theme.ATTENTION, "r": theme.SKY,
           "slope": theme.HIDDEN}  # fmt: skip
 UPPER, LOWER = [0.56, 1.0], [0.0, 0.42]  # of the height: two panels, the title of each above it
@@ -97,15 +97,15 @@ def inside(frames: Sequence[Frame], gates: Sequence[str]) -> Tree:
 
 
 def bench(found: Mapping[tuple[str, int], Kept]) -> go.Figure:
-    """Share of the seeds that recall, by cell and start and by lag, with the median of their steps."""
+    """Share of the seeds that recall, by cell and start and by lag; below it the median of their steps."""
     names, lags = list(dict.fromkeys(name for name, _ in found)), sorted({lag for _, lag in found})
     table = [[found[name, lag] for lag in lags] for name in names]
     fig = heatmap(
         [[kept.succeeded / kept.seeds for kept in row] for row in table], [f"lag {lag}" for lag in lags],
-        names, hover=False, colorbar=False,
+        names, hover=False, colorbar=False, xlabel="seeds that recall, and below it their median of steps",
     )  # fmt: skip
     texts = [
-        [f"{k.succeeded} of {k.seeds}" + (f" in {k.steps:,} steps" if k.steps else "") for k in row]
+        [f"{k.succeeded} of {k.seeds}" + (f"<br>{k.steps:,}" if k.steps else "") for k in row]
         for row in table
     ]
     fig.data[0].update(text=texts, texttemplate="%{text}", textfont={"size": theme.FONT_SIZE})

@@ -60,7 +60,8 @@ else:
         left, right = ui.columns(2)
         with left:
             ui.figure(
-                figures.course(frames, steps, turned, MOST * STRIDE), key="course", share=1.0, film=film,
+                figures.course(frames, steps, turned, (live.until or MOST) * STRIDE), key="course",
+                share=1.0, film=film,
                 alt="Share of new sequences that are right, and the loss, over the steps of training",
                 data={"step": steps, "right": [float(f["right"]) for f in frames],
                       "loss": [float(f["loss"]) for f in frames]},

@@ -60,13 +60,13 @@ ROOM = Room(
         "T": "steps, lag + 1",
     },
     scenes={
-        "Untrained": Scene(
-            "Of the gradient at the query not a thousandth reaches the symbol at the left. Press Train.",
-            State(),
-        ),
         "Orthogonal start": Scene(
-            "The same cell from orthogonal weights: the gradient arrives, and all is recalled in 50 steps.",
+            "An RNN with orthogonal weights: the gradient arrives, and all is recalled in about 50 steps.",
             State(cell=ORTHOGONAL, until=10),
+        ),
+        "Uniform start": Scene(
+            "The same cell from uniform weights: not a thousandth arrives; after 100 steps it still guesses.",
+            State(until=10),
         ),
         "Forget bias 0": Scene(
             "Forget gates begin near ½: the gradient fades, and after 100 steps the LSTM still guesses.",
@@ -81,12 +81,12 @@ ROOM = Room(
             State(cell=LSTM_5, lag=50, until=15),
         ),
         "No clipping": Scene(
-            "At ten times the rate, unclipped, a few large gradients spoil the start: it does not recall.",
-            State(cell=ORTHOGONAL, rate=0.02, clip=0.0, until=15),
+            "At ten times the rate, unclipped, a few large gradients spoil the start: most is not recalled.",
+            State(cell=ORTHOGONAL, rate=0.02, clip=0.0, until=12),
         ),
         "Clipping": Scene(
-            "The same, its gradient clipped at norm 1: all is recalled within 100 steps.",
-            State(cell=ORTHOGONAL, rate=0.02, until=15),
+            "The same, its gradient clipped at norm 1: most or all is recalled, though not steadily.",
+            State(cell=ORTHOGONAL, rate=0.02, until=12),
         ),
         "Five seeds": Scene(
             "Each cell recalls over 100 steps from one start in all seeds, from the other in few or none.",

@@ -13,7 +13,7 @@ from lab.figures.moving import Tree, marking, per_frame, turning
 from lab.figures.tokens import escape, wrap
 from pages.recurrent.studio.lens import Influence, Written
 
-ACROSS, WIDE, DARKEST = 44, 60, 9.0  # characters of a line of one text, of several; darkest nats
+ACROSS, DARKEST = 44, 9.0  # characters of a line; nats of the darkest
 COLORS = {"counts": theme.HIDDEN, "LSTM": theme.ORANGE, "transformer": theme.ATTENTION}
 
 
@@ -24,10 +24,9 @@ def color(name: str) -> str:
 def texts(results: Mapping[str, Written]) -> Tree:
     """Texts below each other, a character coloured by −log p, the prime underlined; a frame goes along with
     the one that is drawn, later ones are pale and without colour."""
-    across = ACROSS if len(results) == 1 else WIDE
     x, y, names, begun, hover, nats, titles, top = [], [], [], [], [], [], [], 0
     for name, one in results.items():
-        column, row = wrap(one.names, across)
+        column, row = wrap(one.names, ACROSS)
         if len(results) > 1:
             titles.append((name, top))
             top += 1
@@ -41,12 +40,12 @@ def texts(results: Mapping[str, Written]) -> Tree:
     places, order = np.array([x, y], int), np.array(begun)
     F = max(begun) + 1
     seen = order[None] <= np.arange(F)[:, None]  # (F, all characters)
-    z = np.full((F, top, across), np.nan)
+    z = np.full((F, top, ACROSS), np.nan)
     z[:, places[1], places[0]] = np.where(seen, np.array(nats), np.nan)
     fig = heatmap(z[-1], scale="probability", zmin=0, zmax=DARKEST, hover=False)
     fig.data[0].update(xgap=0, ygap=2)
     fig.data[0].colorbar.update(title={"text": "−log p"}, tickvals=[0, 3, 6, 9])
-    font, shown = {"family": "monospace", "size": 17}, [escape(n) for n in names]
+    font, shown = {"family": "monospace", "size": min(17, 440 // top)}, [escape(n) for n in names]
     pale, ink = (font | {"color": c} for c in (theme.fade(theme.HIDDEN, 0.45), theme.text()))
     fig.add_scatter(x=x, y=y, mode="text", text=shown, textfont=pale, hovertext=hover, hoverinfo="text")
     fig.add_scatter(x=x, y=y, mode="text", text=shown, textfont=ink, hoverinfo="skip")
@@ -54,12 +53,12 @@ def texts(results: Mapping[str, Written]) -> Tree:
     line = {"symbol": "line-ew", "size": 12, "line": {"width": 3, "color": theme.INPUT}}
     fig.add_scatter(x=places[0][of_prime], y=places[1][of_prime] + 0.42, mode="markers", marker=line,
                     hoverinfo="skip")  # fmt: skip
-    for name, row in titles:
-        fig.add_annotation(x=-0.5, y=row, text=name, showarrow=False, xanchor="left",
+    for name, line_of in titles:
+        fig.add_annotation(x=-0.5, y=line_of, text=name, showarrow=False, xanchor="left",
                            font={"size": theme.FONT_SIZE - 2, "color": color(name)})  # fmt: skip
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
-    fig.update_layout(showlegend=False, height=460, margin={"t": 8, "b": 8})
+    fig.update_layout(showlegend=False, height=460, margin={"t": 8, "b": 8, "r": 100})
     tree = turning(turning(fig, z=z), 2, y=np.where(seen, places[1], np.nan))
     boxes = []
     for k in range(len(results)):
@@ -103,8 +102,8 @@ def means(lines: Mapping[str, Tensor]) -> Tree:
 
 
 def by_lag(found: Influence) -> go.Figure:
-    """Mean change of log p over the lag; a line ends where the change is 0."""
-    lines = {name: np.where(array(v) > 0, array(v), np.nan) for name, v in found.by_lag.items()}
+    """Mean change of log p over the lag; a line ends where the change is 0, the shortest lies on top."""
+    lines = {name: np.where(array(v) > 0, array(v), np.nan) for name, v in reversed(found.by_lag.items())}
     fig = curves(lines, np.arange(1, len(next(iter(lines.values()))) + 1), ends=True, log_y=True,
                  xlabel="lag k: characters back", ylabel="mean change of log p, nats",
                  colors={name: color(name) for name in lines})  # fmt: skip
@@ -122,4 +121,4 @@ def grid(found: Influence) -> go.Figure:
     fig.data[0].update(hoverinfo=None, hovertemplate=told)
     fig.update_xaxes(tickvals=[], ticktext=[])
     fig.update_yaxes(tickvals=[], ticktext=[])
-    return fig
+    return fig.update_layout(margin={"r": 80})  # the numbers of the colour bar
