@@ -47,8 +47,8 @@ def texts(results: Mapping[str, Written]) -> Tree:
     fig.data[0].colorbar.update(title={"text": "−log p"}, tickvals=[0, 3, 6, 9])
     font, shown = {"family": "monospace", "size": min(17, 440 // top)}, [escape(n) for n in names]
     pale, ink = (font | {"color": c} for c in (theme.fade(theme.HIDDEN, 0.45), theme.text()))
-    fig.add_scatter(x=x, y=y, mode="text", text=shown, textfont=pale, hovertext=hover, hoverinfo="text")
-    fig.add_scatter(x=x, y=y, mode="text", text=shown, textfont=ink, hoverinfo="skip")
+    for shade in (pale, ink):  # each character in one of the two
+        fig.add_scatter(x=x, y=y, mode="text", text=shown, textfont=shade, hovertext=hover, hoverinfo="text")
     of_prime = order < 0
     line = {"symbol": "line-ew", "size": 12, "line": {"width": 3, "color": theme.INPUT}}
     fig.add_scatter(x=places[0][of_prime], y=places[1][of_prime] + 0.42, mode="markers", marker=line,
@@ -59,7 +59,8 @@ def texts(results: Mapping[str, Written]) -> Tree:
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
     fig.update_layout(showlegend=False, height=460, margin={"t": 8, "b": 8, "r": 100})
-    tree = turning(turning(fig, z=z), 2, y=np.where(seen, places[1], np.nan))
+    tree = turning(turning(fig, z=z), 1, y=np.where(seen, np.nan, places[1]))
+    tree = turning(tree, 2, y=np.where(seen, places[1], np.nan))
     boxes = []
     for k in range(len(results)):
         now = np.array([np.flatnonzero(order == f)[k] for f in range(F)])
