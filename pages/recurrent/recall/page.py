@@ -46,9 +46,9 @@ if now.view == BENCH:
             """
             from pages.recurrent.recall import lens
 
-            result = [[name, lag, kept.succeeded] for (name, lag), kept in lens.bench().items()]
+            result = [kept.succeeded for kept in lens.bench().values()]
             """,
-            shows=[[name, lag, kept.succeeded] for (name, lag), kept in found.items()],
+            shows=[kept.succeeded for kept in found.values()],
         )
         ui.source(lens.bench, LSTMCell, RNNCell, references=ROOM.references)
 else:
