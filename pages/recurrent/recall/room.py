@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from lab.room import Choice, Frame, Number, Room, Scene, Text
+from lab.room import Choice, Frame, Number, Room, Scene, Text, Toggle
 
 VIEWS = LIVE, BENCH = "Live training", "Five seeds"
 UNIFORM, ORTHOGONAL = "RNN, uniform start", "RNN, orthogonal start"
@@ -37,6 +37,7 @@ class State:
     # what `ui.rewind` keeps in the link by itself
     course: Annotated[str, Text("Course", when=False)] = ""
     until: Annotated[int, Number("Until", 0, MOST, when=False)] = 0
+    recorded: Annotated[bool, Toggle("Recorded", when=False)] = False
     step: Annotated[int | None, Frame("Step", seconds=0.07, when=trains)] = None
 
 
