@@ -13,7 +13,7 @@ from lab.figures.moving import Tree, marking, per_frame, turning
 from lab.figures.tokens import escape, wrap
 from pages.recurrent.studio.lens import Influence, Written
 
-ACROSS, DARKEST = 44, 9.0  # characters of a line; nats of the darkest
+ACROSS, DARKEST = 36, 9.0  # characters of a line; nats of the darkest
 COLORS = {"counts": theme.HIDDEN, "LSTM": theme.ORANGE, "transformer": theme.ATTENTION}
 
 
@@ -58,7 +58,7 @@ def texts(results: Mapping[str, Written]) -> Tree:
                            font={"size": theme.FONT_SIZE - 2, "color": color(name)})  # fmt: skip
     fig.update_xaxes(visible=False)
     fig.update_yaxes(visible=False)
-    fig.update_layout(showlegend=False, height=460, margin={"t": 8, "b": 8, "r": 100})
+    fig.update_layout(showlegend=False, height=460, margin={"t": 8, "b": 8, "r": 90})
     tree = turning(turning(fig, z=z), 1, y=np.where(seen, np.nan, places[1]))
     tree = turning(tree, 2, y=np.where(seen, places[1], np.nan))
     boxes = []
