@@ -39,6 +39,10 @@ BENCHES = {
         "lab.bench.recall",
         "long-lag recall: cells and their starts by the steps over which they keep a symbol, five seeds each",
     ),
+    "translation": (
+        "lab.bench.translation",
+        "translators: BLEU and exact sentences, greedy and by a beam of 5; nats, forced and free",
+    ),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),

@@ -1,0 +1,134 @@
+"""Translators beside each other: BLEU, exact sentences, nats, and what a free-running decoder costs.
+
+    BLEU         of the whole test split: cased, detokenised, tokens of 13a, one reference (sacreBLEU)
+    perplexity   e^(nats / tokens) and e^(nats / words), teacher-forced; <eos> counts, pads do not.
+                 Translators with different tokens are compared per word alone.
+    free loss    cross entropy of the gold tokens where the decoder reads its own: no −log p of anything, so
+                 no perplexity
+
+Translations are greedy, and the best of a beam of `WIDTH` by log p / ((5 + n) / 6)^α.
+
+References: Papineni et al. 2002, BLEU; Post 2018, arXiv:1804.08771 (signatures); Wu et al. 2016,
+arXiv:1609.08144 §7 (length).
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.metadata import version
+
+import torch
+from torch import Tensor
+from torchmetrics.text import SacreBLEUScore
+
+from datamodules.spanish import Spanish
+from datamodules.tokenizer import Tokenizer
+from datamodules.translation import SentencePairs
+from lab import experiments, weights
+from lab.bench.timing import Row
+from lab.lenses import text
+from modules.language.beam import batched_beam_search
+from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+
+WIDTH, ALPHA, OFFSET = 5, 0.6, 5.0
+LENGTH = 80  # the most tokens of a translation
+BATCH = 100  # sentences
+SIGNATURE = f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:none|torchmetrics:{version('torchmetrics')}"
+QUICK = 20  # sentences
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Sums over the targets of a split: nats of gold tokens, forced and free; tokens; words of the texts."""
+
+    forced: float
+    free: float
+    tokens: int
+    words: int
+
+
+def batches(pairs: SentencePairs) -> Iterator[tuple[Tensor, Tensor, Tensor, Tensor]]:
+    """Sources, lengths, inputs and targets of the next `BATCH` pairs."""
+    for rows in torch.arange(len(pairs)).split(BATCH):
+        yield pairs[rows]
+
+
+@torch.no_grad()
+def costs(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> Costs:
+    """Costs of a translator on pairs of sentences."""
+    forced = free = 0.0
+    tokens = words = 0
+    for source, length, inputs, target in batches(pairs):
+        for own in (0.0, 1.0):
+            nats, _ = model.judge(model.decode(source, inputs, length, own)[0], target)
+            if own:
+                free += float(nats.double().sum())
+            else:
+                forced += float(nats.double().sum())
+        tokens += int((target != IGNORED).sum())
+        words += sum(len(line.split()) for line in texts(target, model.eos, coder))
+    return Costs(forced, free, tokens, words)
+
+
+def texts(tokens: Tensor, eos: int, coder: Tokenizer) -> list[str]:
+    """Texts of targets or translations (B, T), up to their ends."""
+    return [coder.decode([t for t in row if t not in (eos, IGNORED)]) for row in tokens.tolist()]
+
+
+@torch.no_grad()
+def greedy(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
+    """Greedy translations, as texts."""
+    every = (model.translate(source, length, LENGTH) for source, length, _, _ in batches(pairs))
+    return [line for tokens in every for line in texts(tokens, model.eos, coder)]
+
+
+@torch.no_grad()
+def beam(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
+    """Translations that a beam of `WIDTH` finds, as texts."""
+    results: list[str] = []
+    for source, length, _, _ in batches(pairs):
+        padding = torch.arange(source.shape[1]) >= length[:, None]
+        found = batched_beam_search(model, source, LENGTH, WIDTH, model.eos, ALPHA, OFFSET, padding=padding)
+        results += [coder.decode([t for t in best.tokens if t != model.eos]) for best, *_ in found]
+    return results
+
+
+def bleu(results: list[str], references: list[str]) -> float:
+    """Corpus BLEU in per cent."""
+    return 100 * float(SacreBLEUScore()(results, [[line] for line in references]))
+
+
+def rows(name: str, pairs: SentencePairs) -> list[Row]:
+    """Measures of one translator over pairs of sentences."""
+    place = experiments.find(name).weights
+    model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
+    assert isinstance(model, Seq2Seq)
+    references = [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
+    count = f"{len(references):,} sentences"
+    result = []
+    for how, translate in (("greedy", greedy), (f"beam {WIDTH}", beam)):
+        translations = translate(model, pairs, coder)
+        exact = sum(a == b for a, b in zip(translations, references, strict=True)) / len(references)
+        result += [
+            Row("translation", f"{name}, {how}", bleu(translations, references), unit="BLEU", note=SIGNATURE),
+            Row("translation", f"{name}, {how}, exact", 100 * exact, unit="%", note=count),
+        ]
+    sums = costs(model, pairs, coder)
+    tokens, words = f"{sums.tokens:,} tokens, <eos> counted", f"{sums.words:,} words"
+    forced = sums.forced
+    return [
+        *result,
+        Row("translation", f"{name}, forced", forced / sums.tokens, unit="nats per token", note=tokens),
+        Row("translation", f"{name}, perplexity", math.exp(forced / sums.tokens), unit="per token"),
+        Row("translation", f"{name}, perplexity of words", math.exp(forced / sums.words), unit="per word",
+            note=words),
+        Row("translation", f"{name}, free loss", sums.free / sums.tokens, unit="nats per token",
+            note="no perplexity"),
+    ]  # fmt: skip
+
+
+def measure(quick: bool = False) -> list[Row]:
+    """Every translator that ships, on the test split of its data."""
+    data = Spanish(num_test=QUICK) if quick else Spanish()
+    data.setup("test")
+    return [row for name in ("attention-spanish", "fixed-spanish") for row in rows(name, data.test_set)]

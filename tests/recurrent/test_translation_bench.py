@@ -1,0 +1,60 @@
+"""Measures of `lab bench translation`, counted another way."""
+
+import math
+
+import pytest
+import sacrebleu
+import torch
+
+from datamodules.spanish import AlignedPairs, Spanish
+from lab import experiments, weights
+from lab.bench import translation
+from lab.lenses import text
+from modules.language.beam import beam_search
+from modules.recurrent.seq2seq import Seq2Seq
+
+
+@pytest.fixture(scope="module")
+def model() -> Seq2Seq:
+    model = weights.load(experiments.find("fixed-spanish").weights).eval()
+    assert isinstance(model, Seq2Seq)
+    return model
+
+
+@pytest.fixture(scope="module")
+def pairs() -> AlignedPairs:
+    data = Spanish(num_test=12)
+    data.setup("test")
+    return data.test_set
+
+
+def test_costs_are_those_of_log_prob(model: Seq2Seq, pairs: AlignedPairs) -> None:
+    source, length, _, target = pairs[torch.arange(len(pairs))]
+    costs = translation.costs(model, pairs, Spanish().tokenizer)
+    with torch.no_grad():
+        assert costs.forced == pytest.approx(-float(model.log_prob(target, source, length).sum()), rel=1e-5)
+    written = [sentence.split() for sentence in translation.texts(target, model.eos, Spanish().tokenizer)]
+    assert costs.words == sum(map(len, written)) and costs.tokens == costs.words + len(pairs)  # <eos>
+    assert costs.free > costs.forced
+
+
+def test_rows_say_what_sacrebleu_says(model: Seq2Seq, pairs: AlignedPairs) -> None:
+    rows = {row.case: row for row in translation.rows("fixed-spanish", pairs)}
+    coder = text.tokenizer(weights.read_card(experiments.find("fixed-spanish").weights))
+    source, length, _, target = pairs[torch.arange(len(pairs))]
+    references = translation.texts(target, model.eos, coder)
+    with torch.no_grad():
+        alone = [  # one sentence after the other, not padded
+            beam_search(model, source[i : i + 1, : int(length[i])], 80, 5, model.eos, 0.6, 5.0)[0]
+            for i in range(len(pairs))
+        ]
+    results = [coder.decode([t for t in best.tokens if t != model.eos]) for best in alone]
+    score = sacrebleu.corpus_bleu(results, [references]).score
+    assert rows["fixed-spanish, beam 5"].ours == pytest.approx(score, abs=1e-3)
+    right = sum(a == b for a, b in zip(results, references, strict=True)) / len(references)
+    assert rows["fixed-spanish, beam 5, exact"].ours == pytest.approx(100 * right)
+    forced, words = rows["fixed-spanish, forced"], rows["fixed-spanish, perplexity of words"]
+    costs = translation.costs(model, pairs, coder)
+    assert forced.ours == costs.forced / costs.tokens
+    assert words.ours == math.exp(costs.forced / costs.words)
+    assert words.ours > rows["fixed-spanish, perplexity"].ours  # a word pays for its share of the ends
