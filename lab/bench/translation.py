@@ -101,6 +101,7 @@ def bleu(results: list[str], references: list[str]) -> float:
 def rows(name: str, pairs: SentencePairs) -> list[Row]:
     """Measures of one translator over pairs of sentences."""
     place = experiments.find(name).weights
+    assert place is not None  # it ships
     model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
     assert isinstance(model, Seq2Seq)
     references = [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
@@ -130,5 +131,5 @@ def rows(name: str, pairs: SentencePairs) -> list[Row]:
 def measure(quick: bool = False) -> list[Row]:
     """Every translator that ships, on the test split of its data."""
     data = Spanish(num_test=QUICK) if quick else Spanish()
-    data.setup("test")
-    return [row for name in ("attention-spanish", "fixed-spanish") for row in rows(name, data.test_set)]
+    pairs = data._split("test")
+    return [row for name in ("attention-spanish", "fixed-spanish") for row in rows(name, pairs)]
