@@ -102,7 +102,7 @@ def bench(found: Mapping[tuple[str, int], Kept]) -> go.Figure:
     table = [[found[name, lag] for lag in lags] for name in names]
     fig = heatmap(
         [[kept.succeeded / kept.seeds for kept in row] for row in table], [f"lag {lag}" for lag in lags],
-        names, hover=False, colorbar=False, xlabel="seeds that recall, and below it their median of steps",
+        names, hover=False, colorbar=False, xlabel="seeds; below: median steps",
     )  # fmt: skip
     texts = [
         [f"{k.succeeded} of {k.seeds}" + (f"<br>{k.steps:,}" if k.steps else "") for k in row]
