@@ -130,4 +130,7 @@ def clock() -> None:
         ui.source(Recurrent, Attention, lens.products, lens.timings, references=ROOM.references)
 
 
-graph() if now.view == GRAPH else clock()
+if now.view == GRAPH:
+    graph()
+else:
+    clock()

@@ -121,4 +121,7 @@ def gradient() -> None:
         )
 
 
-bound() if now.view == BOUND else gradient()
+if now.view == BOUND:
+    bound()
+else:
+    gradient()

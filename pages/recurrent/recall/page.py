@@ -12,8 +12,8 @@ with stage.rail:
     now = ui.read(ROOM)
     if now.view != BENCH:
         recipe = lens.RecallRecipe(now.cell, now.lag, now.seed)
-        live = ui.rewind(recipe, {"rate": now.rate, "clip": now.clip}, within=WITHIN, most=MOST,
-                         label="Step", every=STRIDE)  # fmt: skip
+        knobs = {name: getattr(now, name) for name in WITHIN}
+        live = ui.rewind(recipe, knobs, within=WITHIN, most=MOST, label="Step", every=STRIDE)
 
 if now.view == BENCH:
     found = lens.bench()
