@@ -26,6 +26,15 @@ def strange(source: str) -> Iterator[str]:
                 yield f"line {node.lineno}: torch.{attr}"
 
 
+def written(source: str) -> list[str]:
+    """Expressions whose value Streamlit writes into the page: all but calls, yields and the docstring."""
+    return [
+        ast.unparse(node)
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Expr) and not isinstance(node.value, ast.Call | ast.Constant | ast.Yield)
+    ]
+
+
 def test_there_are_pages() -> None:
     assert len(FILES) > 80
 
@@ -38,6 +47,15 @@ def test_is_read_in_one_go(path: Path) -> None:
 @pages
 def test_computes_and_draws_nothing_itself(path: Path) -> None:
     assert list(strange(path.read_text())) == []
+
+
+@pages
+def test_writes_no_value_by_itself(path: Path) -> None:
+    assert written(path.read_text()) == []
+
+
+def test_finds_a_value_that_is_written() -> None:
+    assert written("if x:\n    draw() if y else other()") and not written('"""Words."""\ndraw()')
 
 
 @pytest.mark.parametrize(
