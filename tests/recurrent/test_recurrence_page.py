@@ -40,7 +40,8 @@ def test_a_run_is_the_models(cell: str) -> None:
 def test_a_frozen_gate_and_a_clamped_unit_are_what_they_say_and_leave_the_model_as_it_was() -> None:
     model = small()
     before = lens.plain(model, CARD, room.QUOTE)
-    frozen, clamped = run(model, room.QUOTE, "f"), run(model, room.QUOTE, clamp=True)
+    clamped, frozen = run(model, room.QUOTE, clamp=True), run(model, room.QUOTE, "f")
+    assert not model.recurrent.cells[-1].frozen
     assert (frozen.inside["f"] == 0.3).all() and (clamped.inside["h"][:, 2] == -0.7).all()
     cell, i, g = (frozen.inside[name] for name in ("cell", "i", "candidate"))
     torch.testing.assert_close(cell[1:], 0.3 * cell[:-1] + i[1:] * g[1:])
