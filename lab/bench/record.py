@@ -141,4 +141,5 @@ def lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """A table in Markdown; every column but the first is set to the right, but for words."""
     words = ("case", "target", "met", "remark", "measured")
     marks = ["---" if i == 0 or name in words else "---:" for i, name in enumerate(head)]
-    return "\n".join(f"| {' | '.join(each)} |" for each in (head, marks, *rows)) + "\n"
+    cells = [[cell.replace("|", "\\|") for cell in row] for row in rows]
+    return "\n".join(f"| {' | '.join(each)} |" for each in (head, marks, *cells)) + "\n"

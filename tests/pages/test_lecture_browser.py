@@ -31,7 +31,7 @@ STATE = """() => {
 
 # Whether a page is drawn and works at nothing, its address and its words.
 STANDING = f"""() => [({DRAWN})() && !document.querySelector("{WORKS}"), location.href,
-  document.querySelector("[data-testid=stMain]").innerText]"""
+  document.querySelector("[data-testid=stMain]")?.innerText]"""
 
 
 def rest(*visits: Visit) -> None:

@@ -117,8 +117,8 @@ def grid(found: Influence) -> go.Figure:
     """Change of log p of each character by each one before it, of the LSTM."""
     names = [escape(name) for name in found.names]
     fig = heatmap(found.grid, names, names, scale="probability", zmin=0, zmax=2, hover=False,
-                  xlabel="character that is foretold", ylabel="character that is replaced")  # fmt: skip
-    told = "character %{y} replaced, %{x} foretold: %{z:.3f}<extra></extra>"
+                  xlabel="character that is predicted", ylabel="character that is replaced")  # fmt: skip
+    told = "character %{y} replaced, %{x} predicted: %{z:.3f}<extra></extra>"
     fig.data[0].update(hoverinfo=None, hovertemplate=told)
     fig.update_xaxes(tickvals=[], ticktext=[])
     fig.update_yaxes(tickvals=[], ticktext=[])

@@ -109,8 +109,8 @@ with stage.below:
         ends = {name: float(lens.running(one)[-1]) for name, one in results.items()}
         told = ", ".join(f"{name} {value:.2f}" for name, value in ends.items())
         ui.notice(
-            f"Mean −log p of what was drawn at T = {now.t:g}: {told} nats a character. The temperature "
-            "has a hand in this number: how good a model is, is measured on text that it has not written. "
+            f"Mean −log p of what was drawn at T = {now.t:g}: {told} nats per character. The temperature "
+            "changes this number: how good a model is, is measured on text that it has not written. "
             "Hover a character for the five most probable in its place."
         )
         at = main.begun + film.at

@@ -50,7 +50,7 @@ def alignment(pair: Pair, word: int) -> Tree:
 def in_columns(
     names: Sequence[str], columns: Sequence[Sequence[str]], differ: Sequence[Sequence[bool]], film: int
 ) -> Tree:
-    """Translations beside each other, a word a row, up to the step of the frame; words that differ are
+    """Translations beside each other, one word per row, up to the step of the frame; words that differ are
     coloured."""
     rows = max(len(each) for each in columns)
     data: list[dict[str, Any]] = []

@@ -167,7 +167,7 @@ with stage.below:
         ui.check(
             "Where does the free decoder first write another word than the gold one?",
             list(places.values()), places[found.divergence],
-            "From there on it reads words that the gold translation has not.",
+            "From there on it reads words that are not in the gold translation.",
             wrong={text: compare.not_there(found, t) for t, text in places.items()},
             veils=("picture", "equation"),
         )  # fmt: skip

@@ -67,13 +67,11 @@ def notice(pair: Pair) -> str:
     """What to notice of a sentence that both decoders have translated."""
     counts = [sum(differing(each.names, pair.reference)) for each in (pair.attention, pair.fixed)]
     if pair.source.gold is None:
-        judged = (
-            f"The fixed context has {counts[1]} of {len(pair.fixed.names)} words otherwise than attention."
-        )
+        judged = f"The fixed context differs from attention in {counts[1]} of {len(pair.fixed.names)} words."
     else:
         judged = (
-            f"Words that the gold translation has not: {counts[0]} with attention, {counts[1]} with a fixed "
-            "context."
+            f"Words that are not in the gold translation: {counts[0]} with attention, {counts[1]} with a "
+            "fixed context."
         )
     return (
         f"{judged} Attention was trained on pairs of sentences alone and has never seen a link; green frames "
