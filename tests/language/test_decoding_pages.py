@@ -10,11 +10,11 @@ from opening import captions, film, open_page
 
 from lab import ui
 from lab.errors import UserError
-from lab.lenses import sampling
+from lab.figures import beam_trees
+from lab.lenses import beam_tree, sampling
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace
 from modules.language.truncation import SamplingParams, truncate
-from pages.language.beam_search import figures
 from pages.language.beam_search import lens as beam_search
 from pages.language.truncation import lens as truncation
 from pages.language.two_strategies import lens as two_strategies
@@ -170,7 +170,7 @@ def test_the_best_text_is_drawn_whole_though_its_beginning_is_cut(scene):
 
 def test_what_the_search_has_not_seen_has_the_models_numbers():
     model = beam_search.table(MISSES, 2)[0]
-    result = beam_search.tree(beam_trace(model, beam_search.start(), 2, 1), figures.ROWS)
+    result = beam_tree.tree(beam_trace(model, beam_search.start(), 2, 1), beam_trees.ROWS)
     results = list(result.text)
     beam_search.lead(result, model, (1, 0))
     assert (1, 0) not in results and result.text == [*results, (1, 0)] and result.state[-1] == "unseen"
@@ -178,7 +178,7 @@ def test_what_the_search_has_not_seen_has_the_models_numbers():
     assert result.text[result.parent[-1]] == (1,)
     beam_search.lead(result, model, (1, 0))  # once is enough
     assert len(result.text) == len(results) + 1
-    from_nothing = beam_search.Tree()
+    from_nothing = beam_tree.Tree()
     beam_search.lead(from_nothing, model, (1, 0))
     assert from_nothing.text == [(), (1,), (1, 0)] and from_nothing.parent == [-1, 0, 1]
     assert from_nothing.log_prob == pytest.approx([0, math.log(0.4), math.log(0.38)])
@@ -186,7 +186,8 @@ def test_what_the_search_has_not_seen_has_the_models_numbers():
 
 def test_the_tree_holds_every_candidate_once():
     trace = beam_trace(NOT_MONOTONE, beam_search.start(), 3, 2)
-    result = beam_search.grown(trace, pruned=9)
+    result = beam_tree.grown(trace, pruned=9)
+    beam_tree.spread(result)
     assert len(set(result.text)) == len(result.text)
     for n, parent in enumerate(result.parent):
         if parent >= 0:
@@ -198,11 +199,11 @@ def test_the_tree_holds_every_candidate_once():
         assert sum(s == "kept" for s, d in zip(result.state, result.depth, strict=True) if d == depth) == 2
     leaves = [n for n in range(len(result.text)) if n not in result.parent]
     assert sorted(result.place[n] for n in leaves) == list(range(len(leaves)))  # no two on one another
-    assert sum(beam_search.along(result, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
-    assert max(beam_search.tree(trace, 8).place) + 1 <= 8 < max(result.place) + 1
-    fig = figures.tree(
+    assert sum(beam_tree.along(result, (0, 0, 0))) == 3  # the start, x, xx: xxx was cut before
+    assert max(beam_tree.tree(trace, 8).place) + 1 <= 8 < max(result.place) + 1
+    fig = beam_trees.tree(
         result.depth, result.place, result.parent, ["x"] * len(result.text), ["x"] * len(result.text),
-        result.state, result.group, beam_search.along(result, (0, 0, 0)),
+        result.state, result.group, beam_tree.along(result, (0, 0, 0)),
     )  # fmt: skip
     cut = next(t for t in fig.data if t.name == "cut")
     assert len(cut.x) == result.state.count("pruned")

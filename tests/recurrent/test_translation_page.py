@@ -12,6 +12,7 @@ from datamodules.spanish import translate as gold_of
 from lab import experiments, weights
 from lab.errors import UserError
 from lab.lenses import attention as recorded
+from lab.lenses import translations
 from lab.lenses.text import tokenizer
 from modules.recurrent.seq2seq import Seq2Seq
 from pages.recurrent.translation import compare, lens, room
@@ -43,13 +44,13 @@ def test_steps_are_those_of_the_models(models: tuple[Seq2Seq, Seq2Seq], text: st
     pair = read(models, text)
     for model, result in zip(models, (pair.attention, pair.fixed), strict=True):
         source = pair.source.ids[None]
-        torch.testing.assert_close(model.translate(source, length=lens.MOST)[0], result.ids)
+        torch.testing.assert_close(model.translate(source, length=translations.MOST)[0], result.ids)
         logits, gamma = model(source, result.ids[None])
         p = logits[0].softmax(-1).gather(1, result.ids[:, None])[:, 0]
         torch.testing.assert_close(result.p, p.detach())
         torch.testing.assert_close(result.gamma, gamma[0].detach())
         assert [CODER.tokens[i] for i in result.ids.tolist()[:-1]] == result.names[:-1]
-        assert result.names[-1] == lens.END
+        assert result.names[-1] == translations.END
     torch.testing.assert_close(pair.attention.scores.softmax(-1), pair.attention.gamma)
     shown = recorded.alignment(models[0], pair.source.ids, pair.attention.ids)
     torch.testing.assert_close(pair.attention.gamma, shown)
@@ -70,7 +71,7 @@ def test_a_score_is_the_sum_of_its_parts(models: tuple[Seq2Seq, Seq2Seq], word: 
 
 @pytest.mark.parametrize("text", [room.CAT, room.FOUR])
 def test_forced_and_free_are_those_of_the_decoder(models: tuple[Seq2Seq, Seq2Seq], text: str) -> None:
-    source, gold = lens.sentence(CARD, text), lens.sentence(CARD, text).gold
+    source, gold = translations.sentence(CARD, text), translations.sentence(CARD, text).gold
     assert gold is not None
     target = torch.tensor([[*CODER.encode(" ".join(gold.spanish)), models[0].eos]])
     for model, pair in zip(models, (read(models, text).attention, read(models, text).fixed), strict=True):
@@ -80,7 +81,7 @@ def test_forced_and_free_are_those_of_the_decoder(models: tuple[Seq2Seq, Seq2Seq
         free = model.decode(source.ids[None], model.inputs(target), own=1.0)[0][0]
         loss = torch.nn.functional.cross_entropy(free, target[0]).item()
         assert result.nats[1] == pytest.approx(loss)
-        written = [*pair.names, *[lens.END] * target.shape[1]]
+        written = [*pair.names, *[translations.END] * target.shape[1]]
         first = next((t for t, (a, b) in enumerate(zip(written, result.gold, strict=False)) if a != b), None)
         assert result.divergence == first
         if first is not None:  # up to its own error the free decoder reads what the forced one reads
@@ -109,8 +110,8 @@ def test_scenes_say_what_is_seen(models: tuple[Seq2Seq, Seq2Seq], lengths: compa
     assert looks(room.SWAP, 2, 3, 4) == [("llave", "key"), ("verde", "green"), ("pequeña", "small")]
     four = read(models, room.FOUR)
     assert four.attention.names == four.reference
-    assert sum(lens.differing(four.fixed.names, four.reference)) > 5
-    assert "y" in four.fixed.names and four.fixed.names[-2:] == [".", lens.END]
+    assert sum(translations.differing(four.fixed.names, four.reference)) > 5
+    assert "y" in four.fixed.names and four.fixed.names[-2:] == [".", translations.END]
     new = [noun_phrases()[tuple(words.split())].held_out for words in ("two white cats", "my small dog")]
     assert (
         new == [True, True] and read(models, room.TWICE).attention.names == read(models, room.TWICE).reference
@@ -131,15 +132,15 @@ def test_scenes_say_what_is_seen(models: tuple[Seq2Seq, Seq2Seq], lengths: compa
 
 
 def test_what_the_grammar_lacks_is_named() -> None:
-    zebra = lens.sentence(CARD, "I have a ZEBRA cat")
+    zebra = translations.sentence(CARD, "I have a ZEBRA cat")
     assert zebra.text == "i have a cat ." and "zebra" in zebra.says and zebra.gold is not None
-    strange = lens.sentence(CARD, room.STRANGE)
+    strange = translations.sentence(CARD, room.STRANGE)
     assert strange.gold is None and "no sentence of the grammar" in strange.says
-    assert lens.sentence(CARD, room.CAT).says == ""
-    long = lens.sentence(CARD, "I have a cat and " * 20)
-    assert len(long.names) == lens.LONGEST and "first" in long.says
+    assert translations.sentence(CARD, room.CAT).says == ""
+    long = translations.sentence(CARD, "I have a cat and " * 20)
+    assert len(long.names) == translations.LONGEST and "first" in long.says
     with pytest.raises(UserError, match="No word"):
-        lens.sentence(CARD, "zebra .")
+        translations.sentence(CARD, "zebra .")
     with pytest.raises(UserError, match="gold translation"):
         compare.decode(weights.load("fixed-spanish").eval(), CARD, room.STRANGE)
     assert "No word" in warnings(page := run_page("recurrent/translation", text="zebra")) + "".join(

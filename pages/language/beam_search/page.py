@@ -2,9 +2,11 @@
 
 from lab import ui
 from lab.errors import UserError
+from lab.figures import beam_trees
+from lab.lenses import beam_tree
 from lab.lenses import text as texts
 from modules.language.beam import beam_trace, exhaustive_search
-from pages.language.beam_search import figures, lens
+from pages.language.beam_search import lens
 from pages.language.beam_search.room import ROOM
 
 TOY = "Toy table"
@@ -87,21 +89,23 @@ def read(tokens):
 
 def draw(trace, film, key, title=""):
     """The tree of a search, as large as its place."""
-    tree = lens.tree(trace, figures.ROWS)
+    tree = beam_tree.tree(trace, beam_trees.ROWS)
     if best:
         lens.lead(tree, lens.table(table, length)[0], best.tokens)
     tokens = ["", *(names[i] for i in tree.tokens[1:])]
-    labels = figures.fitting(tokens, [lens.probability(p) for p in tree.log_prob], max(tree.depth), title)
+    labels = beam_trees.fitting(
+        tokens, [beam_tree.probability(p) for p in tree.log_prob], max(tree.depth), title
+    )
     hover = [
-        f"{read(text)}: log P = {p:.4f}, P = {lens.probability(p)}"
+        f"{read(text)}: log P = {p:.4f}, P = {beam_tree.probability(p)}"
         for text, p in zip(tree.text, tree.log_prob, strict=True)
     ]
-    fig = figures.tree(
+    fig = beam_trees.tree(
         tree.depth, tree.place, tree.parent, labels, hover, tree.state, tree.group,
-        lens.along(tree, best.tokens if best else None), title=title,
+        beam_tree.along(tree, best.tokens if best else None), title=title,
     )  # fmt: skip
     ui.figure(
-        fig, key=key, share=1.0, film=film, frames=figures.growing(fig, film.count),
+        fig, key=key, share=1.0, film=film, frames=beam_trees.growing(fig, film.count),
         alt=f"The search {title}: branches that stay, branches cut, texts that have ended",
         data={"text": [read(t) for t in tree.text], "log P": tree.log_prob, "state": tree.state,
               "group": tree.group},
@@ -122,7 +126,7 @@ with stage.picture:
 
 
 def label(text):
-    return f"{read(text.tokens)} {lens.probability(text.log_prob)}"
+    return f"{read(text.tokens)} {beam_tree.probability(text.log_prob)}"
 
 
 top = trace.result[0]
@@ -143,7 +147,7 @@ with stage.below:
         {
             "text": [read(h.tokens) for h in trace.result],
             "log P": [f"{h.log_prob:.4f}" for h in trace.result],
-            "P": [lens.probability(h.log_prob) for h in trace.result],
+            "P": [beam_tree.probability(h.log_prob) for h in trace.result],
             "tokens": [len(h.tokens) for h in trace.result],
             f"score = log P / T^{alpha:g}": [f"{h.score:.4f}" for h in trace.result],
             "finished": ["yes" if h.finished else "cut off" for h in trace.result],
@@ -153,8 +157,9 @@ with stage.below:
     )  # fmt: skip
     if best is not None:
         ui.caption(
-            f"Of all texts the best is {read(best.tokens)!r} with P = {lens.probability(best.log_prob)}; "
-            f"the search found {read(top.tokens)!r} with {lens.probability(top.log_prob)}."
+            f"Of all texts the best is {read(best.tokens)!r} with P = "
+            f"{beam_tree.probability(best.log_prob)}; "
+            f"the search found {read(top.tokens)!r} with {beam_tree.probability(top.log_prob)}."
         )
     ui.notice(
         "A beam of one is greedy. A wider beam sees more, yet can end worse: in *B = 2 is worse* a second "

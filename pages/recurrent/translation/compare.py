@@ -18,9 +18,9 @@ from torch import Tensor
 from datamodules.spanish import AlignedPairs, sentences
 from lab.errors import UserError
 from lab.lenses import text as texts
+from lab.lenses.translations import END, sentence
 from modules.recurrent.alignment import AlignmentErrorRate
 from modules.recurrent.seq2seq import IGNORED, Seq2Seq
-from pages.recurrent.translation.lens import END, sentence
 
 CLAUSES, COUNT = 7, 100  # the most clauses, and sentences of each number of them
 ABOVE = 0.25  # the weight above which there is a link

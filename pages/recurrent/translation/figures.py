@@ -7,43 +7,36 @@ import numpy as np
 from plotly.subplots import make_subplots
 
 from lab.figures import theme
-from lab.figures.basic import array, bars, curves, heatmap, ticks
+from lab.figures.alignments import growing
+from lab.figures.basic import array, bars, curves
 from lab.figures.moving import Tree, per_frame, turning
+from lab.lenses.translations import differing
 from pages.recurrent.translation.compare import ABOVE, Decoding, Lengths
-from pages.recurrent.translation.lens import Pair, Parts, column, differing
+from pages.recurrent.translation.lens import Pair, Parts, column
 
 
 def alignment(pair: Pair, word: int) -> Tree:
     """γ, row by row as the decoder writes; gold cells have a frame, dashed where a link is possible only."""
     source, result = pair.source, pair.attention
-    T, S = result.gamma.shape
-    unseen = np.tril(np.ones((T, T), bool))[:, :, None]
-    fig = heatmap(result.gamma, source.names, result.names, scale="violet", zmin=0, zmax=1, hover=False,
-                  colorbar=False)  # fmt: skip
-    fig.update_traces(
-        hoverinfo=None, hovertemplate="%{x}, row %{y}: γ = %{z:.3f}<extra></extra>", customdata=None
-    )
-    small = {"size": max(8, min(theme.FONT_SIZE, 420 // max(S, T)))}
-    fig.update_xaxes(side="top", ticks="", tickangle=-45 if S <= 12 else -90, **ticks(source.names, S))
-    fig.update_layout(xaxis_tickfont=small, yaxis_tickfont=small, yaxis_ticks="")
+    T = len(result.gamma)
+    tree = growing(result.gamma, source.names, result.names)
+    frames: list[dict[str, Any]] = []
     if source.gold is not None:
         for t, (sure, possible) in enumerate(zip(source.gold.sure, source.gold.possible, strict=True)):
             if t < T:
                 for j in possible:
-                    fig.add_shape(
-                        type="rect", x0=j - 0.45, x1=j + 0.45, y0=t - 0.45, y1=t + 0.45,
-                        line={"color": theme.GREEN, "width": 3 if j in sure else 2,
-                              "dash": "solid" if j in sure else "dot"},
+                    frames.append(
+                        {"type": "rect", "x0": j - 0.45, "x1": j + 0.45, "y0": t - 0.45, "y1": t + 0.45,
+                         "line": {"color": theme.GREEN, "width": 3 if j in sure else 2,
+                                  "dash": "solid" if j in sure else "dot"}}
                     )  # fmt: skip
     held = [column(result, t, word) for t in range(T)]
-    tree = turning(fig, 0, z=np.where(unseen, array(result.gamma)[None], np.nan))
     mark = {
         "type": "scatter", "mode": "markers", "showlegend": False, "hoverinfo": "skip",
         "x": per_frame([[j] for j in held]), "y": per_frame([[t] for t in range(T)]),
         "marker": {"symbol": "circle-open", "size": 16, "color": theme.VERMILLION, "line": {"width": 3}},
     }  # fmt: skip
-    shown = [[name if i <= t else "" for i, name in enumerate(result.names)] for t in range(T)]
-    tree["layout"]["yaxis"] |= {"tickvals": list(range(T)), "ticktext": per_frame(shown)}
+    tree["layout"]["shapes"] = frames
     return tree | {"data": [*tree["data"], mark]}
 
 

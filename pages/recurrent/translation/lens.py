@@ -9,24 +9,18 @@ References: Bahdanau, Cho & Bengio 2015, arXiv:1409.0473; [GM] 1.6.3.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
-from functools import cache
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from datamodules import spanish
-from datamodules.tokenizer import words
 from lab import experiments
 from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import text as texts
+from lab.lenses.translations import END, MOST, Sentence, has_gold, sentence, written
 from modules.recurrent.seq2seq import Seq2Seq
 from pages.recurrent.translation.room import VIEWS, sister
-
-LONGEST, MOST = 40, 56  # words that are read, and written
-END = "⊣"  # shown for <eos>
 
 
 def fits(experiment: Experiment) -> bool:
@@ -41,68 +35,8 @@ def fits(experiment: Experiment) -> bool:
     return given.get("context", "additive") == "additive" and other.weights is not None
 
 
-def has_gold(model_card: Mapping[str, Any]) -> bool:
-    """Check whether the data of a model know the translation and alignment of each sentence."""
-    return bool(model_card["data"]["name"] == "Spanish")
-
-
 def views(model_card: Mapping[str, Any]) -> tuple[str, ...]:
     return VIEWS if has_gold(model_card) else VIEWS[:2]
-
-
-# --- The sentence ------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sentence:
-    """A source sentence.
-
-    Attributes:
-        names: S words or pieces, as shown. ids: (S,).
-        text: what was read. gold: its translation and links; None where they are not known.
-        says: what was changed in reading it; "" for nothing.
-    """
-
-    names: list[str]
-    ids: Tensor
-    text: str
-    gold: spanish.Translated | None
-    says: str
-
-
-@cache
-def english() -> frozenset[str]:
-    """The English words of the grammar."""
-    nouns = {word for phrase in spanish.noun_phrases() for word in phrase}
-    return frozenset(nouns | {*spanish.PRONOUNS, *spanish.VERBS, *spanish.CONJUNCTIONS, "."})
-
-
-def sentence(model_card: Mapping[str, Any], text: str) -> Sentence:
-    """The sentence that a reader typed, as the model reads it.
-
-    Raises:
-        UserError: none of its words is known.
-    """
-    coder, gold, says = texts.tokenizer(model_card), None, []
-    if has_gold(model_card):
-        found = words(text)
-        known = [word for word in found if word in english()]
-        if strange := [word for word in dict.fromkeys(found) if word not in english()]:
-            says.append(f"Not in the grammar, left out: {', '.join(strange[:5])}.")
-        if not set(known) - {"."}:
-            raise UserError("No word of this sentence is in the grammar: try “I have a big cat.”")
-        if known[-1] != ".":
-            known = [*known, "."]
-        text = " ".join(known[:LONGEST])
-        try:
-            gold = spanish.translate(known[:LONGEST])
-        except ValueError:
-            says.append("This is no sentence of the grammar: there is no gold translation.")
-    ids = texts.read(coder, text)
-    if len(ids) > LONGEST or (has_gold(model_card) and len(known) > LONGEST):
-        says.append(f"Only the first {LONGEST} words are read.")
-    ids = ids[:LONGEST]
-    return Sentence(texts.names(coder, ids), ids, text, gold, " ".join(says))
 
 
 def last_word(model_card: Mapping[str, Any], text: str) -> int:
@@ -171,17 +105,9 @@ def decode(model: Seq2Seq, ids: Tensor, vocabulary: list[str]) -> Decoded:
             e = attention.scores(s[:, None], now.memory[0])[:, 0]
         rows.append((best.indices, best.values.exp(), s[0], now.gamma[0], e[0]))
     kept = now.memory[0 if attention is None else 1]
-    written, p, states, gamma, scores = (torch.stack(column) for column in zip(*rows, strict=True))
-    names = [END if i == model.eos else texts.shown([vocabulary[i]])[0] for i in written.tolist()]
-    return Decoded(names, written, p, states, kept[0], gamma, scores)
-
-
-def differing(names: list[str], reference: list[str]) -> list[bool]:
-    """Words of a translation that a reference has not, in its order: (T,)."""
-    differ = [True] * len(names)
-    for start, _, size in SequenceMatcher(None, names, reference, autojunk=False).get_matching_blocks():
-        differ[start : start + size] = [False] * size
-    return differ
+    ids, p, states, gamma, scores = (torch.stack(column) for column in zip(*rows, strict=True))
+    names = written(vocabulary, ids.tolist(), model.eos)
+    return Decoded(names, ids, p, states, kept[0], gamma, scores)
 
 
 def column(result: Decoded, t: int, word: int) -> int:

@@ -2,6 +2,7 @@
 both decoders over the length."""
 
 from lab import ui
+from lab.lenses import translations
 from modules.recurrent.context import FixedContext, SoftAttention
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.source_attention import SourceAttention
@@ -12,7 +13,7 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
     card = ui.card(now.model)
-    source = None if now.view == LENGTH else lens.sentence(card, now.text)
+    source = None if now.view == LENGTH else translations.sentence(card, now.text)
     if source is not None and source.says:
         ui.caption(source.says)
 name, other = now.model.partition("/")[0], now.fixed
@@ -197,7 +198,7 @@ with stage.below:
             load
             + f"""
             source = torch.tensor([coder.encode({pair.source.text!r})])
-            target = model.translate(source, length={lens.MOST})
+            target = model.translate(source, length={translations.MOST})
             gamma = model(source, target)[1]
             result = gamma[0, {film.at}].detach()
             """,

@@ -1,6 +1,7 @@
 """Say in words and equations what the page Translation shows."""
 
-from pages.recurrent.translation.lens import END, Decoded, Pair, Parts, column, differing
+from lab.lenses.translations import END, differing
+from pages.recurrent.translation.lens import Decoded, Pair, Parts, column
 
 
 def written(result: Decoded, t: int) -> str:

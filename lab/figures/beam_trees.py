@@ -1,6 +1,7 @@
 """The tree of a beam search, drawn."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -12,6 +13,7 @@ from lab.figures.tokens import escape
 GROUPS = (theme.BLUE, theme.PURPLE, theme.SKY, theme.ORANGE)
 GREY = ("pruned", "unseen")  # states of branches that the search does not follow
 ROWS = 15  # of leaves that can be told apart
+ACROSS, HIGH = 600, 420  # pixels that a tree has at least, where a figure is not smaller than most
 
 
 def tree(
@@ -25,6 +27,7 @@ def tree(
     best: Sequence[bool],
     *,
     title: str = "",
+    down: bool = False,
 ) -> go.Figure:
     """The tree of a search, N nodes: kept branches in their group's colour, cut ones grey, ended ones square,
     those that the search has not seen hollow and dotted.
@@ -35,11 +38,16 @@ def tree(
         state: "kept", "pruned", "ended" or "unseen".
         best: whether the node lies on the most probable text of all.
         title: with one, the tree stands beside another, and has no legend.
+        down: steps go down, one row each, and edges have right angles; else to the right.
     """
     fig = go.Figure()
+    size, small, large = lettering(labels, place, depth) if down else (theme.FONT_SIZE - 2, 9, 14)
     colors = [
         theme.HIDDEN if s in GREY else GROUPS[g % len(GROUPS)] for s, g in zip(state, group, strict=True)
     ]
+
+    def across(steps: Sequence[float | None], rows: Sequence[float | None]) -> dict[str, Any]:
+        return {"x": list(rows), "y": list(steps)} if down else {"x": list(steps), "y": list(rows)}
 
     def edges(
         nodes: Sequence[int],
@@ -51,9 +59,14 @@ def tree(
     ) -> None:
         if not nodes:
             return
+        steps: list[float | None] = []
+        rows: list[float | None] = []
+        for n in nodes:
+            (d0, p0), (d, p) = ((depth[m], place[m]) for m in (parent[n], n))
+            steps += [d0, d0 + 0.5, d0 + 0.5, d, None] if down else [d0, d, None]
+            rows += [p0, p0, p, p, None] if down else [p0, p, None]
         fig.add_scatter(
-            x=[v for n in nodes for v in (depth[parent[n]], depth[n], None)],
-            y=[v for n in nodes for v in (place[parent[n]], place[n], None)],
+            **across(steps, rows),
             mode="lines", hoverinfo="skip", name=name, showlegend=bool(name), opacity=opacity,
             line={"color": color, "width": width, "dash": dash},
         )  # fmt: skip
@@ -76,18 +89,23 @@ def tree(
             continue
         grey = kind in GREY
         fig.add_scatter(
-            x=[depth[n] for n in mine], y=[place[n] for n in mine], mode="markers+text", name=name,
+            **across([depth[n] for n in mine], [place[n] for n in mine]), mode="markers+text", name=name,
             text=[f" {escape(labels[n])} " for n in mine], cliponaxis=False,
-            textposition=[beside(n, place, parent) for n in mine],
-            textfont={"size": theme.FONT_SIZE - 2, "color": theme.HIDDEN if grey else theme.text()},
-            marker={"size": 9 if grey else 14, "symbol": symbol, "color": [colors[n] for n in mine]},
+            textposition="middle right" if down else [beside(n, place, parent) for n in mine],
+            textfont={"size": size, "color": theme.HIDDEN if grey else theme.text()},
+            marker={"size": small if grey else large, "symbol": symbol, "color": [colors[n] for n in mine]},
             hovertext=[escape(hover[n]) for n in mine], hoverinfo="text",
         )  # fmt: skip
     fig.add_scatter(
-        x=[0], y=[place[0]], mode="markers", showlegend=False, hoverinfo="skip",
-        marker={"size": 14, "color": theme.text()},
+        **across([0], [place[0]]), mode="markers", showlegend=False, hoverinfo="skip",
+        marker={"size": large, "color": theme.text()},
     )  # fmt: skip
     steps = max(depth)
+    if down:
+        columns = max(place) + 1
+        fig.update_xaxes(visible=False, range=[-0.2, columns - 0.1])
+        fig.update_yaxes(visible=False, range=[steps + 0.6, -0.5])
+        return fig
     fig.update_xaxes(
         title="tokens", tickvals=list(range(steps + 1)), range=[-0.15, steps + room(labels, steps, title)],
         showgrid=False, zeroline=False,
@@ -95,6 +113,14 @@ def tree(
     fig.update_yaxes(visible=False, range=[max(place) + 0.7, -0.9])
     fig.update_layout(title=title, showlegend=not title)
     return fig
+
+
+def lettering(labels: Sequence[str], place: Sequence[float], depth: Sequence[int]) -> tuple[int, int, int]:
+    """Sizes of labels and of marks, grey and coloured, of a tree that grows down: as large as its columns and
+    steps leave."""
+    wide = ACROSS / (max(place) + 1) / (max(map(len, labels)) + 2)
+    size = int(max(9, min(theme.FONT_SIZE - 2, wide / 0.55, HIGH / (max(depth) + 1) * 0.75)))
+    return size, size // 2, size * 3 // 4
 
 
 def beside(n: int, place: Sequence[float], parent: Sequence[int]) -> str:
@@ -126,8 +152,8 @@ def fitting(tokens: Sequence[str], numbers: Sequence[str], steps: int, title: st
     return [token if len(token) <= most else f"{token[: most - 1]}…" for token in tokens]
 
 
-def growing(fig: go.Figure, count: int) -> dict[str, np.ndarray]:
-    """The frames of `tree`: at frame n what lies within the first n + 1 tokens."""
+def growing(fig: go.Figure, count: int, axis: str = "x") -> dict[str, np.ndarray]:
+    """The frames of `tree`: at frame n what lies within the first n + 1 tokens, which go along this axis."""
     reach = np.arange(1, count + 1)[:, None]
-    xs = [array([np.nan if v is None else v for v in trace.x]) for trace in fig.data]
-    return {f"data.{i}.x": np.where(x <= reach, x, np.nan) for i, x in enumerate(xs)}
+    steps = [array([np.nan if v is None else v for v in trace[axis]]) for trace in fig.data]
+    return {f"data.{i}.{axis}": np.where(t <= reach, t, np.nan) for i, t in enumerate(steps)}

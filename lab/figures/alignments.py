@@ -1,0 +1,32 @@
+"""Attention weights γ of a decoder, a row for each word that it writes."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lab.figures import theme
+from lab.figures.basic import array, heatmap, ticks
+from lab.figures.moving import per_frame, turning
+
+
+def growing(gamma: Any, source: Sequence[str], names: Sequence[str], count: int = 0) -> dict[str, Any]:
+    """γ (T, S), row by row as the words are written: at frame t rows and words up to t.
+
+    Args:
+        source: S words. names: T words.
+        count: frames, if they are more than T.
+    """
+    T, S = gamma.shape
+    seen = np.tri(max(T, count), T, dtype=bool)
+    fig = heatmap(gamma, source, names, scale="violet", zmin=0, zmax=1, hover=False, colorbar=False)
+    fig.update_traces(
+        hoverinfo=None, hovertemplate="%{x}, row %{y}: γ = %{z:.3f}<extra></extra>", customdata=None
+    )
+    small = {"size": max(8, min(theme.FONT_SIZE, 420 // max(S, T)))}
+    fig.update_xaxes(side="top", ticks="", tickangle=-45 if S <= 12 else -90, **ticks(source, S))
+    fig.update_layout(xaxis_tickfont=small, yaxis_tickfont=small, yaxis_ticks="")
+    tree = turning(fig, 0, z=np.where(seen[:, :, None], array(gamma)[None], np.nan))
+    shown = [[name if seen else "" for name, seen in zip(names, row, strict=True)] for row in seen]
+    tree["layout"]["yaxis"] |= {"tickvals": list(range(T)), "ticktext": per_frame(shown)}
+    return tree

@@ -1,0 +1,90 @@
+"""Sentences as a translator reads them, and the words that it writes.
+
+Shapes: S source words, T target words with the end.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cache
+from typing import Any
+
+from torch import Tensor
+
+from datamodules import spanish
+from datamodules.tokenizer import words
+from lab.errors import UserError
+from lab.lenses import text as texts
+
+LONGEST, MOST = 40, 56  # words that are read, and written
+END = "⊣"  # shown for <eos>
+
+
+def has_gold(model_card: Mapping[str, Any]) -> bool:
+    """Check whether the data of a model know the translation and alignment of each sentence."""
+    return bool(model_card["data"]["name"] == "Spanish")
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """A source sentence.
+
+    Attributes:
+        names: S words or pieces, as shown. ids: (S,).
+        text: what was read. gold: its translation and links; None where they are not known.
+        says: what was changed in reading it; "" for nothing.
+    """
+
+    names: list[str]
+    ids: Tensor
+    text: str
+    gold: spanish.Translated | None
+    says: str
+
+
+@cache
+def english() -> frozenset[str]:
+    """The English words of the grammar."""
+    nouns = {word for phrase in spanish.noun_phrases() for word in phrase}
+    return frozenset(nouns | {*spanish.PRONOUNS, *spanish.VERBS, *spanish.CONJUNCTIONS, "."})
+
+
+def sentence(model_card: Mapping[str, Any], text: str) -> Sentence:
+    """The sentence that a reader typed, as the model reads it.
+
+    Raises:
+        UserError: none of its words is known.
+    """
+    coder, gold, says = texts.tokenizer(model_card), None, []
+    if has_gold(model_card):
+        found = words(text)
+        known = [word for word in found if word in english()]
+        if strange := [word for word in dict.fromkeys(found) if word not in english()]:
+            says.append(f"Not in the grammar, left out: {', '.join(strange[:5])}.")
+        if not set(known) - {"."}:
+            raise UserError("No word of this sentence is in the grammar: try “I have a big cat.”")
+        if known[-1] != ".":
+            known = [*known, "."]
+        text = " ".join(known[:LONGEST])
+        try:
+            gold = spanish.translate(known[:LONGEST])
+        except ValueError:
+            says.append("This is no sentence of the grammar: there is no gold translation.")
+    ids = texts.read(coder, text)
+    if len(ids) > LONGEST or (has_gold(model_card) and len(known) > LONGEST):
+        says.append(f"Only the first {LONGEST} words are read.")
+    ids = ids[:LONGEST]
+    return Sentence(texts.names(coder, ids), ids, text, gold, " ".join(says))
+
+
+def written(vocabulary: Sequence[str], ids: Sequence[int], eos: int) -> list[str]:
+    """Tokens of a translation as they are shown, the end as END."""
+    return [END if i == eos else texts.shown([vocabulary[i]])[0] for i in ids]
+
+
+def differing(names: list[str], reference: list[str]) -> list[bool]:
+    """Words of a translation that a reference has not, in its order: (T,)."""
+    differ = [True] * len(names)
+    for start, _, size in SequenceMatcher(None, names, reference, autojunk=False).get_matching_blocks():
+        differ[start : start + size] = [False] * size
+    return differ
