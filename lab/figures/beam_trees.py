@@ -13,7 +13,8 @@ from lab.figures.tokens import escape
 GROUPS = (theme.BLUE, theme.PURPLE, theme.SKY, theme.ORANGE)
 GREY = ("pruned", "unseen")  # states of branches that the search does not follow
 ROWS = 15  # of leaves that can be told apart
-ACROSS, HIGH = 600, 420  # pixels that a tree has at least, where a figure is not smaller than most
+ACROSS, HIGH = 560, 400  # pixels of a tree that grows down, beside another figure at 1280×720
+WIDE = 0.6  # of a character, in its size
 
 
 def tree(
@@ -27,6 +28,7 @@ def tree(
     best: Sequence[bool],
     *,
     title: str = "",
+    way: str = "best",
     down: bool = False,
 ) -> go.Figure:
     """The tree of a search, N nodes: kept branches in their group's colour, cut ones grey, ended ones square,
@@ -36,9 +38,9 @@ def tree(
         depth, place: of each node. parent: its index, −1 for the first.
         labels: written at the node. hover: shown on it.
         state: "kept", "pruned", "ended" or "unseen".
-        best: whether the node lies on the most probable text of all.
+        best: whether the node lies on the way that is marked. way: what the legend calls it.
         title: with one, the tree stands beside another, and has no legend.
-        down: steps go down, one row each, and edges have right angles; else to the right.
+        down: steps go down, and edges between two rows of labels; else to the right.
     """
     fig = go.Figure()
     size, small, large = lettering(labels, place, depth) if down else (theme.FONT_SIZE - 2, 9, 14)
@@ -63,7 +65,7 @@ def tree(
         rows: list[float | None] = []
         for n in nodes:
             (d0, p0), (d, p) = ((depth[m], place[m]) for m in (parent[n], n))
-            steps += [d0, d0 + 0.5, d0 + 0.5, d, None] if down else [d0, d, None]
+            steps += [d0, d0 + 0.35, d0 + 0.65, d, None] if down else [d0, d, None]
             rows += [p0, p0, p, p, None] if down else [p0, p, None]
         fig.add_scatter(
             **across(steps, rows),
@@ -77,7 +79,7 @@ def tree(
     for g in range(max(group) + 1):
         mine = [n for n in below if state[n] not in GREY and group[n] == g]
         edges(mine, GROUPS[g % len(GROUPS)], 3.5)
-    edges([n for n in below if best[n]], theme.GREEN, 9, 0.45, "best")
+    edges([n for n in below if best[n]], theme.GREEN, 9, 0.45, way)
     for kind, name, symbol in (
         ("kept", "kept", "circle"),
         ("pruned", "cut", "circle"),
@@ -116,10 +118,15 @@ def tree(
 
 
 def lettering(labels: Sequence[str], place: Sequence[float], depth: Sequence[int]) -> tuple[int, int, int]:
-    """Sizes of labels and of marks, grey and coloured, of a tree that grows down: as large as its columns and
-    steps leave."""
-    wide = ACROSS / (max(place) + 1) / (max(map(len, labels)) + 2)
-    size = int(max(9, min(theme.FONT_SIZE - 2, wide / 0.55, HIGH / (max(depth) + 1) * 0.75)))
+    """Sizes of labels and of marks, grey and coloured, of a tree that grows down: as large as the next node
+    of a step, and the next step, leave."""
+    unit = ACROSS / (max(place) + 1.1)  # pixels a column
+    room = [
+        unit * (min((q for q, e in zip(place, depth, strict=True) if e == d and q > p), default=edge) - p)
+        for p, d, edge in zip(place, depth, [max(place) + 0.9] * len(place), strict=True)
+    ]
+    wide = min(px / (len(label) + 2) for px, label in zip(room, labels, strict=True) if label)
+    size = int(max(9, min(theme.FONT_SIZE - 2, wide / WIDE, HIGH / (max(depth) + 1) * 0.75)))
     return size, size // 2, size * 3 // 4
 
 

@@ -105,24 +105,16 @@ def spread(result: Tree) -> None:
 
 
 def pack(result: Tree) -> None:
-    """Give nodes the first row that is free from their parent's step on: the most probable way is straight,
-    branches stand beside it, and no two edges cross."""
+    """Give nodes of a step rows of their own, in as few rows as the fullest step needs: children in the order
+    of their parents, so that no edges cross, and straight behind them where there is room."""
     below = children(result)
-    free = [0] * (max(result.depth) + 1)  # of each step: the first row that is free
-
-    def visit(node: int) -> None:
-        way = [node]
-        while rest := below.get(way[-1], ()):
-            way.append(rest[0])
-        steps = range(result.depth[node], result.depth[way[-1]] + 1)
-        row = max(free[t] for t in steps)
-        for t, n in zip(steps, way, strict=True):
-            result.place[n], free[t] = float(row), row + 1
-        for n in reversed(way):  # what forks off later stands nearer
-            for branch in below.get(n, ())[1:]:
-                visit(branch)
-
-    visit(0)
+    step = [0]
+    fullest = max(result.depth.count(d) for d in set(result.depth))
+    while step := [n for parent in step for n in below.get(parent, ())]:
+        row = -1.0
+        for i, n in enumerate(step):
+            row = max(row + 1, min(result.place[result.parent[n]], float(fullest - len(step) + i)))
+            result.place[n] = row
 
 
 def along(result: Tree, text: tuple[int, ...] | None) -> list[bool]:
