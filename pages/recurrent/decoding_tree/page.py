@@ -73,8 +73,9 @@ with stage.below:
     said = (
         "Click a node: weights and equation are then those of the best hypothesis through it."
         if at is None
-        else f"Words differ from those of the best from step {at + 1} on, weights from step {at + 3} on, by up "
-        f"to {lens.apart(found, tokens):.2f}: γ is made by the state before, which has not read the last word. "
+        else f"Words differ from those of the best from step {at + 1} on, weights from step {at + 3} on, by "
+        f"up to {lens.apart(found, tokens):.2f}: γ is made by the state before, which has not read the last "
+        "word. "
         "A row of the decoder's state belongs to another hypothesis at each step: γ follows the words."
     )
     ui.notice(
