@@ -27,6 +27,6 @@ def growing(gamma: Any, source: Sequence[str], names: Sequence[str], count: int 
     fig.update_xaxes(side="top", ticks="", tickangle=-45 if S <= 12 else -90, **ticks(source, S))
     fig.update_layout(xaxis_tickfont=small, yaxis_tickfont=small, yaxis_ticks="")
     tree = turning(fig, 0, z=np.where(seen[:, :, None], array(gamma)[None], np.nan))
-    shown = [[name if seen else "" for name, seen in zip(names, row, strict=True)] for row in seen]
+    shown = [[name if there else "" for name, there in zip(names, row, strict=True)] for row in seen]
     tree["layout"]["yaxis"] |= {"tickvals": list(range(T)), "ticktext": per_frame(shown)}
     return tree

@@ -237,6 +237,7 @@ FIELD = {
     "recurrent-gradients": "exploding gradient; gradient clipping",
     "recurrent-hard-attention": "REINFORCE; hard attention",
     "recurrent-cost": "critical path",
+    "recurrent-decoding-tree": "length bias; search error",
     "recurrent-translation": "align and translate; RNNsearch",
 }
 

@@ -1,6 +1,7 @@
 """The page Decoding tree: its numbers are those of the translators, and what its scenes say is so."""
 
 from functools import cache, partial
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_a_packed_tree_has_no_crossing_and_no_two_nodes_on_one_another(width: in
     nodes = sorted(range(len(result.place)), key=lambda n: (result.depth[n], result.place[n]))
     assert len({(result.depth[n], result.place[n]) for n in nodes}) == len(nodes)
     assert max(result.place) + 1 == max(map(result.depth.count, result.depth))
-    for m, n in zip(nodes[1:], nodes[2:], strict=False):
+    for m, n in pairwise(nodes[1:]):
         if result.depth[m] == result.depth[n]:
             assert result.place[result.parent[m]] <= result.place[result.parent[n]]
 

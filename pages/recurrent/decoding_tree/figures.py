@@ -68,36 +68,37 @@ def pool(found: Found, alpha: float, k: int) -> Tree:
     """log p over the length: what has finished by each step, greedy and gold, and the line of the best score:
     what lies below it has less."""
     T, texts = len(found.trace), found.pool
-    known = [found.greedy, *([found.gold] if found.gold else [])]
-    lengths = [len(each.tokens) for each in (*texts, *known)]
-    sums = [each.log_prob for each in (*texts, *known)]
+    compared = [("greedy", found.greedy, theme.ORANGE, "diamond-open")]
+    if found.gold is not None:
+        compared = [("gold", found.gold, theme.YELLOW, "star"), *compared]
+    known = [*texts, *(each for _, each, _, _ in compared)]
+    lengths, sums = [len(each.tokens) for each in known], [each.log_prob for each in known]
+    hover = [
+        escape(f"{found.read(each.tokens)}: log p = {each.log_prob:.3f}, score = {each.score:.3f}")
+        for each in known
+    ]
     fig = go.Figure()
-    for name, each, color, symbol in zip(
-        ("gold", "greedy"), reversed(known) if found.gold else (None, found.greedy),
-        (theme.YELLOW, theme.ORANGE), ("star", "diamond-open"), strict=True,
-    ):  # fmt: skip
-        if each is not None:
-            fig.add_scatter(
-                x=[len(each.tokens)], y=[each.log_prob], name=name, mode="markers", hoverinfo="text",
-                marker={"symbol": symbol, "size": 22, "color": color, "line": {"width": 2.5}},
-                hovertext=[escape(f"{found.read(each.tokens)}: log p = {each.log_prob:.3f}")],
-            )  # fmt: skip
+    for (name, each, color, symbol), says in zip(compared, hover[len(texts) :], strict=True):
+        fig.add_scatter(
+            x=[len(each.tokens)], y=[each.log_prob], name=name, mode="markers",
+            hoverinfo="text", hovertext=[says],
+            marker={"symbol": symbol, "size": 22, "color": color, "line": {"width": 2.5}},
+        )  # fmt: skip
     low, high = min(lengths) - 1.5, max(lengths) + 1.5
     pad = 0.12 * (max(sums) - min(sums)) or 0.5
     result: dict[str, Any] = fig.to_plotly_json()
     ended = np.array([[len(each.tokens) <= f + 1 for each in texts] for f in range(T)])
     result["data"] = [*result["data"], {
         "type": "scatter", "mode": "markers", "name": "finished", "x": lengths[: len(texts)],
-        "y": per_frame(np.where(ended, np.array(sums[: len(texts)], float), np.nan)),
-        "marker": {"size": 12, "symbol": "square", "color": theme.BLUE}, "hoverinfo": "text",
-        "hovertext": [escape(f"{found.read(each.tokens)}: log p = {each.log_prob:.3f}, "
-                             f"score = {each.score:.3f}") for each in texts],
+        "y": per_frame(np.where(ended, np.array(sums[: len(texts)]), np.nan)),
+        "marker": {"size": 12, "symbol": "square", "color": theme.BLUE},
+        "hoverinfo": "text", "hovertext": hover[: len(texts)],
     }]  # fmt: skip
     if texts:
-        n = np.linspace(max(low, 0.5), high, 60)
+        n = range(max(1, min(lengths) - 1), max(lengths) + 2)
         line = np.array([texts[0].score * length_norm(each, alpha, k) for each in n])
         result["data"].append({
-            "type": "scatter", "mode": "lines", "name": "best score", "x": n.tolist(), "hoverinfo": "skip",
+            "type": "scatter", "mode": "lines", "name": "best score", "x": list(n), "hoverinfo": "skip",
             "y": per_frame([np.full_like(line, np.nan)] * (T - 1) + [line]),
             "line": {"color": theme.GREEN, "width": 3, "dash": "dot"},
         })  # fmt: skip

@@ -114,7 +114,7 @@ def search(
 def chosen(found: Found, node: tuple[float, float] | None) -> Tokens:
     """The best hypothesis through a node of the tree; what the node has, where none goes on from it; without
     a node the best of all."""
-    text = ()
+    text: Tokens = ()
     for n, place in enumerate(zip(found.tree.place, found.tree.depth, strict=True)):
         text = found.tree.text[n] if place == node else text
     through = (each.tokens for each in found.trace.result if each.tokens[: len(text)] == text)
