@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
-from opening import captions, figure, film, open_page, spoken
+from opening import figure, film, open_page, prose, spoken
 
 from datamodules.spanish import CONJUNCTIONS
 from lab import experiments, weights
@@ -147,7 +147,7 @@ def test_what_is_found_is_judged_by_gold() -> None:
     assert strange.gold is None and "not known" in lens.error(strange)
     names = [each["name"] for each in figures.pool(strange, 0.0, 0)["data"]]
     assert "gold" not in names and "greedy" in names
-    assert "is not known" in captions(opened(text="The cat have dog."))
+    assert "is not known" in prose(opened(text="The cat have dog."))
 
 
 def test_the_page_shows_these_numbers() -> None:
@@ -180,7 +180,7 @@ def test_the_page_shows_weights_of_the_chosen_hypothesis() -> None:
         np.isfinite(circles).sum(1).tolist() == [max(0, t - 5) for t in range(len(result.trace))] and n < 22
     )
     alone = opened(scene="9")
-    assert "Model error" in captions(alone)
+    assert "Model error" in prose(alone)
 
 
 def test_the_line_of_the_best_score_is_its_contour() -> None:
