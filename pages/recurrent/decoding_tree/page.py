@@ -3,7 +3,6 @@ hypothesis."""
 
 from lab import ui
 from lab.figures import beam_trees
-from lab.lenses import translations
 from modules.language.beam import beam_search, beam_trace, length_norm
 from modules.recurrent.seq2seq import Translation
 from pages.recurrent.decoding_tree import figures, lens
@@ -12,13 +11,12 @@ from pages.recurrent.decoding_tree.room import ROOM, WEIGHTS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    source = translations.sentence(ui.card(now.model), now.text)
-    if source.says:
-        ui.caption(source.says)
+    found = ui.compute(lens.search, now)
+    if found.source.says:
+        ui.caption(found.source.says)
 
 # --- Picture ------------------------------------------------------------------------------------
 
-found = ui.compute(lens.search, now)
 tokens = lens.chosen(found, now.node)
 film = ui.film_of(now, len(found.trace))
 nodes = found.tree
@@ -100,8 +98,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from lab.lenses import translations
-        from modules.language.beam import beam_search
+                from modules.language.beam import beam_search
 
         place = experiments.find({now.model.partition("/")[0]!r}).weights
         model, card = weights.load(place).eval(), weights.read_card(place)
