@@ -98,7 +98,8 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-                from modules.language.beam import beam_search
+        from lab.lenses import translations
+        from modules.language.beam import beam_search
 
         place = experiments.find({now.model.partition("/")[0]!r}).weights
         model, card = weights.load(place).eval(), weights.read_card(place)
