@@ -14,7 +14,7 @@ GROUPS = (theme.BLUE, theme.PURPLE, theme.SKY, theme.ORANGE)
 GREY = ("pruned", "unseen")  # states of branches that the search does not follow
 ROWS = 15  # of leaves that can be told apart
 ACROSS, HIGH = 560, 400  # pixels of a tree that grows down, beside another figure at 1280×720
-WIDE = 0.6  # of a character, in its size
+WIDE = 0.66  # of a character, in its size
 
 
 def tree(

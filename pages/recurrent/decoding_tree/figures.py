@@ -14,6 +14,7 @@ from pages.recurrent.decoding_tree import lens
 from pages.recurrent.decoding_tree.lens import Found, Tokens
 
 TOP = 0.84  # of the height ends tree and weights, so that the rows of both are at one height
+BESIDE = 220  # pixels of weights beside the tree at 1280×720
 FEW, MANY = 5, 9  # columns of a tree: nodes have room for log p; have not all room for their words
 
 
@@ -47,7 +48,8 @@ def weights(found: Found, tokens: Tokens) -> Tree:
     T, names = len(found.trace), found.names(tokens)
     result = alignments.growing(lens.weights(found, tokens), found.source.names, names, count=T)
     result["layout"] |= {"margin": {"t": 8}}
-    result["layout"]["xaxis"] |= {"automargin": False}
+    size = max(8, min(theme.FONT_SIZE - 2, BESIDE // len(found.source.names)))
+    result["layout"]["xaxis"] |= {"automargin": False, "tickfont": {"size": size}}
     result["layout"]["yaxis"] |= {"range": [T - 0.4, -1.5], "domain": [0, TOP]}
     if (at := lens.behind(found, tokens)) is not None:
         best = lens.weights(found, found.best.tokens).argmax(1).tolist()
