@@ -6,7 +6,7 @@ from lab.figures import beam_trees
 from modules.language.beam import beam_search, beam_trace, length_norm
 from modules.recurrent.seq2seq import Translation
 from pages.recurrent.decoding_tree import figures, lens
-from pages.recurrent.decoding_tree.room import ROOM, WEIGHTS
+from pages.recurrent.decoding_tree.room import NODE, ROOM, WEIGHTS
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -25,7 +25,7 @@ with stage.picture:
     with left:
         fig = figures.tree(found, tokens, figures.TOP if now.beside == WEIGHTS else 0.92)
         ui.clickable(
-            fig, key="node", share=1.0, film=film, frames=beam_trees.growing(fig, film.count, "y"),
+            fig, key=NODE, share=1.0, film=film, frames=beam_trees.growing(fig, film.count, "y"),
             alt="The tree of the search, a row for each word: beginnings kept, cut and finished",
             data={"text": [found.read(text) for text in nodes.text], "log p": nodes.log_prob,
                   "state": nodes.state},

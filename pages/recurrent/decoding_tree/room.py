@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Model, Place, Room, Scene, Slider, Text, late
+from lab.room import Choice, Frame, Model, Place, Room, Scene, Slider, Text, keys, late
 
 BESIDE = POOL, WEIGHTS = "Finished pool", "γ of a hypothesis"
 DOG = "You see my dog but a small cat."
@@ -45,6 +45,8 @@ class State:
     node: Annotated[tuple[float, float] | None, Place("Node")] = None
     step: Annotated[int | None, Frame("Step", seconds=0.8)] = None
 
+
+(NODE,) = keys(State, Place)
 
 ROOM = Room(
     title="Decoding tree",
