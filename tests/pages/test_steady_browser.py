@@ -70,3 +70,32 @@ def test_a_plot_is_drawn_once_at_a_time(walker: Visit) -> None:
     most = tab.evaluate("Object.assign(Plotly, drawings.usual) && drawings.most")
     tab.keyboard.press("Escape")
     assert most == 1
+
+
+def test_a_colour_bar_stands_in_its_margin(walker: Visit) -> None:
+    """Plotly widens a margin now and then after it has placed the bar, whose numbers then left the figure."""
+    tab: Any = walker.walk("recurrent-tagging")
+    tab.evaluate(
+        """() => {
+        window.usual = {...Plotly};
+        for (const name of ["react", "relayout"])
+          Plotly[name] = async (plot, ...rest) => {
+            const drawn = await usual[name](plot, ...rest);
+            for (const bar of plot.querySelectorAll(".colorbar rect")) bar.setAttribute("x", +bar.getAttribute("x") + 48);
+            return drawn;
+          };
+    }"""
+    )
+    off = """() => [...document.querySelectorAll(".js-plotly-plot:has(.colorbar)")].map((plot) => {
+      const {l, w} = plot._fullLayout._size, bar = plot.querySelector(".colorbar .cbbg").getBoundingClientRect();
+      return Math.round(bar.left - plot.getBoundingClientRect().left - l - w);
+    })"""
+    tab.keyboard.press("f")  # on the stage: larger type, and another size
+    tab.wait_for_function("() => document.documentElement.hasAttribute('data-stage')")
+    walker.settle()
+    tab.wait_for_timeout(300)
+    walker.settle()
+    places = tab.evaluate(off)
+    tab.evaluate("Object.assign(Plotly, usual)")
+    tab.keyboard.press("Escape")
+    assert len(places) == 1 and 0 <= places[0] < 40

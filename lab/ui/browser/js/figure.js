@@ -51,6 +51,7 @@ async function show(box, state) {
     if (!(turns && still)) {
       const {data, layout} = hollow(figure, first, marked);
       await library.react(plot, data, layout, CONFIG);
+      if (!turns) await placeScales(plot, library);
     }
     state.ends = moved && (async () => {
       const places = moved();
@@ -198,11 +199,20 @@ async function fit(plot, state, library) {
   if (named || textFactor(width) !== state.factor) await state.draw(state.at);
   await inTurn(state, async () => {
     const drawn = plot._fullLayout;
-    if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1)
+    if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1) {
       await library.relayout(plot, {autosize: true});
+      await placeScales(plot, library);
+    }
     await state.ends?.();
     state.dots?.();
   });
+}
+
+// Colour bars, once more: Plotly may widen a margin after it has placed the bar there, and leave it where it stood,
+// so that its numbers leave the figure. It is seen on busy machines, once in some dozens of drawings.
+async function placeScales(plot, library) {
+  const scales = plot._fullData.flatMap((trace, i) => (trace.showscale && trace.colorbar ? [i] : []));
+  if (scales.length) await library.restyle(plot, {"colorbar.x": scales.map((i) => plot._fullData[i].colorbar.x)}, scales);
 }
 
 const textFactor = (width) => Math.round(20 * Math.min(1, Math.max(0.7, width / 560))) / 20;
