@@ -20,6 +20,15 @@ EXAMPLES = {
     "Big cat": CAT, "Two colours": SWAP, "New pairs": TWICE, "Four clauses": FOUR, "Six clauses": SIX,
     "No verb": STRANGE,
 }  # fmt: skip
+KITCHEN = "Eine Frau, die in einer Küche eine Schale mit Essen hält."
+CAPTIONS = {
+    "Kitchen": KITCHEN,
+    "Dune": "Ein Mann in einem grauen Shirt springt über die Spitze einer Sanddüne in der Wüste.",
+    "Two shirts": "Ein Mann in einem gelben Hemd und ein Mann in einem dunkelblauen Hemd unterhalten sich.",
+    "Tennis": "Ein Mädchen in einem roten Shirt springt hoch, um einen Tennisball zu treffen.",
+    "Captain": "Ein Donaudampfschifffahrtskapitän grüßt.",
+}  # of the test split, but the last
+GERMAN = "attention-multi30k-de-en"
 
 
 def decodes(state: Any) -> bool:
@@ -37,14 +46,14 @@ def forces(state: Any) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class State:
     model: Annotated[
-        str, Model("Model", family="recurrent", only=late("lens", "fits"), first=("attention-spanish",),
-                   as_list=True)
+        str, Model("Model", family="recurrent", only=late("lens", "fits"),
+                   first=("attention-spanish", GERMAN), as_list=True)
     ] = "attention-spanish"  # fmt: skip
     view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ALIGNMENT
     text: Annotated[
         str,
-        Text("Sentence", 300, examples=EXAMPLES, when=decodes, area=False,
-             help="Of the English words of the grammar: I have a big cat but a small house."),
+        Text("Sentence", 300, examples=late("lens", "examples"), when=decodes, area=False,
+             help="Of the English words of the grammar, or a German one, as the model reads it."),
     ] = CAT  # fmt: skip
     word: Annotated[
         int,
@@ -118,9 +127,9 @@ ROOM = Room(
             "Attention is right; the fixed context writes fluent Spanish, but of another sentence.",
             State(text=FOUR),
         ),
-        "New pairs": Scene(
-            "“white cat” and “small dog” were in no training sentence: attention composes them.",
-            State(text=TWICE),
+        "Verb last": Scene(
+            "Real captions: German has its verb last, “hält”; “holding” is written third and looks there.",
+            State(model=GERMAN, text=KITCHEN, step=2),
         ),
         "One score": Scene(
             "Nearly all hidden units raise the score of “big”: softmax gives the largest sum a γ near 1.",

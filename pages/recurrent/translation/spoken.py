@@ -74,9 +74,14 @@ def notice(pair: Pair) -> str:
             f"Words that are not in the gold translation: {counts[0]} with attention, {counts[1]} with a "
             "fixed context."
         )
+    framed = (
+        ""
+        if pair.source.gold is None
+        else "; green frames are the gold ones, dotted where an article or adjective agrees with its noun"
+    )
     return (
-        f"{judged} Attention was trained on pairs of sentences alone and has never seen a link; green frames "
-        "are the gold ones, dotted where an article or adjective agrees with its noun. Its weights are where "
-        "it looks, not an alignment: an article often looks at the noun, whose gender it needs. The fixed "
-        f"context is the same {len(pair.fixed.memory)} numbers at every step, however long the sentence is."
+        f"{judged} Attention was trained on pairs of sentences alone and has never seen a link{framed}. Its "
+        "weights are where it looks, not an alignment: an article often looks at the noun, whose gender it "
+        f"needs. The fixed context is the same {len(pair.fixed.memory)} numbers at every step, however long "
+        "the sentence is."
     )
