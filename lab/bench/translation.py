@@ -6,7 +6,8 @@
     free loss    cross entropy of the gold tokens where the decoder reads its own: no −log p of anything, so
                  no perplexity
 
-Translations are greedy, and the best of a beam of `WIDTH` by log p / ((5 + n) / 6)^α.
+Translations are greedy, and the best of a beam of `WIDTH` by log p / ((5 + n) / 6)^α. Of captions BLEU is
+measured over the length of their sources, too.
 
 References: Papineni et al. 2002, BLEU; Post 2018, arXiv:1804.08771 (signatures); Wu et al. 2016,
 arXiv:1609.08144 §7 (length).
@@ -23,7 +24,7 @@ from torchmetrics.text import SacreBLEUScore
 
 from datamodules.spanish import Spanish
 from datamodules.tokenizer import Tokenizer
-from datamodules.translation import SentencePairs
+from datamodules.translation import SentencePairs, Translation
 from lab import experiments, weights
 from lab.bench.timing import Row
 from lab.lenses import text
@@ -35,6 +36,7 @@ LENGTH = 80  # the most tokens of a translation
 BATCH = 100  # sentences
 SIGNATURE = f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:none|torchmetrics:{version('torchmetrics')}"
 QUICK = 20  # sentences
+LENGTHS = {"up to 8": (0, 8), "9 to 11": (9, 11), "12 to 14": (12, 14), "15 or more": (15, LENGTH)}  # words
 
 
 @dataclass(frozen=True)
@@ -98,8 +100,27 @@ def bleu(results: list[str], references: list[str]) -> float:
     return 100 * float(SacreBLEUScore()(results, [[line] for line in references]))
 
 
-def rows(name: str, pairs: SentencePairs) -> list[Row]:
-    """Measures of one translator over pairs of sentences."""
+def over_length(
+    name: str, translations: list[str], references: list[str], pairs: SentencePairs, coder: Tokenizer
+) -> list[Row]:
+    """BLEU of sentences whose sources have so many words; no row where there are none."""
+    words = [
+        len(coder.decode(row[:n]).split())
+        for source, length, *_ in batches(pairs)
+        for row, n in zip(source.tolist(), length.tolist(), strict=True)
+    ]
+    result = []
+    for label, (low, high) in LENGTHS.items():
+        if not (chosen := [i for i, n in enumerate(words) if low <= n <= high]):
+            continue
+        score = bleu([translations[i] for i in chosen], [references[i] for i in chosen])
+        note = f"{len(chosen):,} sentences"
+        result.append(Row("translation", f"{name}, {label} words", score, unit="BLEU", note=note))
+    return result
+
+
+def rows(name: str, pairs: SentencePairs, lengths: bool = False) -> list[Row]:
+    """Measures of one translator over pairs of sentences, and over their lengths."""
     place = experiments.find(name).weights
     assert place is not None  # it ships
     model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
@@ -114,6 +135,8 @@ def rows(name: str, pairs: SentencePairs) -> list[Row]:
             Row("translation", f"{name}, {how}", bleu(translations, references), unit="BLEU", note=SIGNATURE),
             Row("translation", f"{name}, {how}, exact", 100 * exact, unit="%", note=count),
         ]
+        if lengths:
+            result += over_length(f"{name}, {how}", translations, references, pairs, coder)
     sums = costs(model, pairs, coder)
     tokens, words = f"{sums.tokens:,} tokens, <eos> counted", f"{sums.words:,} words"
     forced = sums.forced
@@ -130,6 +153,14 @@ def rows(name: str, pairs: SentencePairs) -> list[Row]:
 
 def measure(quick: bool = False) -> list[Row]:
     """Every translator that ships, on the test split of its data."""
-    data = Spanish(num_test=QUICK) if quick else Spanish()
-    pairs = data._split("test")
-    return [row for name in ("attention-spanish", "fixed-spanish") for row in rows(name, pairs)]
+    grammar = Spanish(num_test=QUICK) if quick else Spanish()
+    pairs = grammar._split("test")
+    result = [row for name in ("attention-spanish", "fixed-spanish") for row in rows(name, pairs)]
+    if quick:
+        return result
+    captions = Translation(source="de", target="en", vocab_size=4000)
+    captions.prepare_data()
+    captions.setup("test")
+    for name in ("attention-multi30k-de-en", "fixed-multi30k-de-en"):
+        result += rows(name, captions.test_set, lengths=True)
+    return result

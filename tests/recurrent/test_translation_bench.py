@@ -58,3 +58,22 @@ def test_rows_say_what_sacrebleu_says(model: Seq2Seq, pairs: AlignedPairs) -> No
     assert forced.ours == costs.forced / costs.tokens
     assert words.ours == math.exp(costs.forced / costs.words)
     assert words.ours > rows["fixed-spanish, perplexity"].ours  # a word pays for its share of the ends
+
+
+def test_lengths_share_the_sentences(model: Seq2Seq, pairs: AlignedPairs) -> None:
+    coder = text.tokenizer(weights.read_card(experiments.find("fixed-spanish").weights))
+    references = [
+        line
+        for *_, target in translation.batches(pairs)
+        for line in translation.texts(target, model.eos, coder)
+    ]
+    translations = translation.greedy(model, pairs, coder)
+    rows = translation.over_length("fixed", translations, references, pairs, coder)
+    words, seen = [len(english) for english in pairs.english], 0
+    for row in rows:
+        low, high = next(span for name, span in translation.LENGTHS.items() if f", {name} words" in row.case)
+        chosen = [i for i, n in enumerate(words) if low <= n <= high]
+        score = sacrebleu.corpus_bleu([translations[i] for i in chosen], [[references[i] for i in chosen]])
+        assert row.note == f"{len(chosen)} sentences" and row.ours == pytest.approx(score.score, abs=1e-3)
+        seen += len(chosen)
+    assert seen == len(pairs) and len(rows) > 1
