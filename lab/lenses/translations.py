@@ -18,11 +18,23 @@ from lab.lenses import text as texts
 
 LONGEST, MOST = 40, 56  # words that are read, and written
 END = "⊣"  # shown for <eos>
+GERMAN = {
+    "Kitchen": "Eine Frau, die in einer Küche eine Schale mit Essen hält.",
+    "Dune": "Ein Mann in einem grauen Shirt springt über die Spitze einer Sanddüne in der Wüste.",
+    "Two shirts": "Ein Mann in einem gelben Hemd und ein Mann in einem dunkelblauen Hemd unterhalten sich.",
+    "Tennis": "Ein Mädchen in einem roten Shirt springt hoch, um einen Tennisball zu treffen.",
+    "Captain": "Ein Donaudampfschifffahrtskapitän grüßt.",
+}  # captions of the test split, and a word that was in no caption
 
 
 def has_gold(model_card: Mapping[str, Any]) -> bool:
     """Check whether the data of a model know the translation and alignment of each sentence."""
     return bool(model_card["data"]["name"] == "Spanish")
+
+
+def examples(model_card: Mapping[str, Any], of_grammar: Mapping[str, str]) -> Mapping[str, str]:
+    """Sentences in the language that a model reads."""
+    return of_grammar if has_gold(model_card) else GERMAN
 
 
 @dataclass(frozen=True)
@@ -70,6 +82,8 @@ def sentence(model_card: Mapping[str, Any], text: str) -> Sentence:
             gold = spanish.translate(known[:LONGEST])
         except ValueError:
             says.append("This is no sentence of the grammar: there is no gold translation.")
+    elif set(words(text)) <= english():
+        says.append("This model reads German: choose one of its sentences, or type one.")
     ids = texts.read(coder, text)
     if len(ids) > LONGEST or (has_gold(model_card) and len(known) > LONGEST):
         says.append(f"Only the first {LONGEST} words are read.")

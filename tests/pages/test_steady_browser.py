@@ -81,14 +81,15 @@ def test_a_colour_bar_stands_in_its_margin(walker: Visit) -> None:
         for (const name of ["react", "relayout"])
           Plotly[name] = async (plot, ...rest) => {
             const drawn = await usual[name](plot, ...rest);
-            for (const bar of plot.querySelectorAll(".colorbar rect")) bar.setAttribute("x", +bar.getAttribute("x") + 48);
+            for (const part of plot.querySelectorAll(".colorbar rect"))
+              part.setAttribute("x", +part.getAttribute("x") + 48);
             return drawn;
           };
     }"""
     )
     off = """() => [...document.querySelectorAll(".js-plotly-plot:has(.colorbar)")].map((plot) => {
-      const {l, w} = plot._fullLayout._size, bar = plot.querySelector(".colorbar .cbbg").getBoundingClientRect();
-      return Math.round(bar.left - plot.getBoundingClientRect().left - l - w);
+      const {l, w} = plot._fullLayout._size, left = (node) => node.getBoundingClientRect().left;
+      return Math.round(left(plot.querySelector(".colorbar .cbbg")) - left(plot) - l - w);
     })"""
     tab.keyboard.press("f")  # on the stage: larger type, and another size
     tab.wait_for_function("() => document.documentElement.hasAttribute('data-stage')")

@@ -19,11 +19,13 @@ from torch import Tensor
 
 from lab.experiments import Experiment
 from lab.lenses import text as texts
+from lab.lenses import translations
 from lab.lenses.beam_tree import Tree, pack, tree
 from lab.lenses.translations import MOST, Sentence, sentence, written
 from modules.language.beam import Hypothesis, beam_search, beam_trace, length_norm
 from modules.recurrent.seq2seq import Seq2Seq, Translation
 from modules.trace import Trace
+from pages.recurrent.decoding_tree.room import EXAMPLES
 
 CUT = 3  # columns of a tree for branches that are cut
 Tokens = tuple[int, ...]
@@ -32,6 +34,10 @@ Tokens = tuple[int, ...]
 def fits(experiment: Experiment) -> bool:
     """Check for a translator."""
     return experiment.module.endswith(".Seq2Seq")
+
+
+def examples(model_card: Mapping[str, Any]) -> Mapping[str, str]:
+    return translations.examples(model_card, EXAMPLES)
 
 
 class Watched:
@@ -215,13 +221,12 @@ def equations(found: Found, tokens: Tokens, alpha: float, k: int) -> list[str]:
     for t in range(len(found.trace)):
         t = min(t, len(tokens) - 1)
         before, now = (sums[t - 1] if t else 0.0), sums[t]
-        tex = (
-            rf"\log p(y_{{\le t}} \mid x) = {before:.3f} + \log p(y_t \mid y_{{<t}}, x)"
-            rf" = {before:.3f} {now - before:+.3f} = {now:.3f}"
-        )
+        sum_ = rf"{before:.3f} {now - before:+.3f} = {now:.3f}"
+        tex = rf"\log p(y_{{\le t}} \mid x) = {before:.3f} + \log p(y_t \mid y_{{<t}}, x) = {sum_}"
         if tokens[t] == found.eos:
             norm = length_norm(len(tokens), alpha, k)
-            tex += (
+            tex = (
+                rf"\log p(y \mid x) = {sum_}"
                 rf", \quad \frac{{\log p}}{{((k+n)/(k+1))^\alpha}} = \frac{{{now:.3f}}}{{{norm:.3f}}}"
                 rf" = {now / norm:.3f}"
             )

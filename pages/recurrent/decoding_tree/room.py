@@ -31,8 +31,8 @@ class State:
     ] = "fixed-spanish"  # fmt: skip
     text: Annotated[
         str,
-        Text("Sentence", 300, examples=EXAMPLES, area=False,
-             help="Of the English words of the grammar: I have a big cat but a small house."),
+        Text("Sentence", 300, examples=late("lens", "examples"), area=False,
+             help="Of the English words of the grammar, or a German one, as the model reads it."),
     ] = DOG  # fmt: skip
     width: Annotated[int, Slider("Beam B", 1, 8)] = 2
     alpha: Annotated[float, Slider("Length power α", 0.0, 1.5, step=0.1)] = 0.0

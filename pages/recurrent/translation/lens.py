@@ -18,9 +18,10 @@ from lab import experiments
 from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import text as texts
+from lab.lenses import translations
 from lab.lenses.translations import END, MOST, Sentence, has_gold, sentence, written
 from modules.recurrent.seq2seq import Seq2Seq
-from pages.recurrent.translation.room import CAPTIONS, EXAMPLES, VIEWS, sister
+from pages.recurrent.translation.room import EXAMPLES, VIEWS, sister
 
 
 def fits(experiment: Experiment) -> bool:
@@ -39,14 +40,8 @@ def views(model_card: Mapping[str, Any]) -> tuple[str, ...]:
     return VIEWS if has_gold(model_card) else VIEWS[:2]
 
 
-def examples(model_card: Mapping[str, Any]) -> dict[str, str]:
-    """Sentences of the language that a model reads."""
-    return EXAMPLES if has_gold(model_card) else CAPTIONS
-
-
-def stranger(model_card: Mapping[str, Any], text: str) -> bool:
-    """Check for an example of the other language: the reader has changed the model alone."""
-    return text in {*EXAMPLES.values(), *CAPTIONS.values()} - set(examples(model_card).values())
+def examples(model_card: Mapping[str, Any]) -> Mapping[str, str]:
+    return translations.examples(model_card, EXAMPLES)
 
 
 def last_word(model_card: Mapping[str, Any], text: str) -> int:

@@ -16,8 +16,6 @@ with stage.rail:
     source = None if now.view == LENGTH else translations.sentence(card, now.text)
     if source is not None and source.says:
         ui.caption(source.says)
-    if source is not None and lens.stranger(card, now.text):
-        ui.caption("This model was trained on another language: choose one of its sentences.")
 name, other = now.model.partition("/")[0], now.fixed
 
 

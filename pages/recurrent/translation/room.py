@@ -21,13 +21,6 @@ EXAMPLES = {
     "No verb": STRANGE,
 }  # fmt: skip
 KITCHEN = "Eine Frau, die in einer Küche eine Schale mit Essen hält."
-CAPTIONS = {
-    "Kitchen": KITCHEN,
-    "Dune": "Ein Mann in einem grauen Shirt springt über die Spitze einer Sanddüne in der Wüste.",
-    "Two shirts": "Ein Mann in einem gelben Hemd und ein Mann in einem dunkelblauen Hemd unterhalten sich.",
-    "Tennis": "Ein Mädchen in einem roten Shirt springt hoch, um einen Tennisball zu treffen.",
-    "Captain": "Ein Donaudampfschifffahrtskapitän grüßt.",
-}  # of the test split, but the last
 GERMAN = "attention-multi30k-de-en"
 
 

@@ -57,9 +57,10 @@ def score_captions(pair: Pair, found: Parts) -> list[str]:
     rows = []
     for t, j in enumerate(found.columns):
         a = int(found.terms[t].abs().argmax())
+        term = f"{float(found.terms[t, a]):.3f}".replace("-", "−")
         rows.append(
             f"Before {written(pair.attention, t)} is written, source word “{pair.source.names[j]}” "
-            f"({j + 1}): the largest term is that of unit {a + 1}, {float(found.terms[t, a]):.3f}."
+            f"({j + 1}): the largest term is that of unit {a + 1}, {term}."
         )
     return rows
 
