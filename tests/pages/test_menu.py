@@ -239,6 +239,7 @@ FIELD = {
     "recurrent-cost": "critical path",
     "recurrent-decoding-tree": "length bias; search error",
     "recurrent-translation": "align and translate; RNNsearch",
+    "recurrent-captioning": "pointing game; image captioning",
 }
 
 # --- In the browser ---------------------------------------------------------------------------------

@@ -89,7 +89,7 @@ def picture(soft_card: Mapping[str, Any], asked: Asked) -> Picture:
         objects = Objects(*(each[number : number + 1] for each in data.objects))
         pixels = data.pictures(torch.tensor([number]))[0]
     kinds = [kind for kind in objects.kinds[0].tolist() if kind >= 0]
-    words, _ = scenes.caption(kinds, objects.cells[0].tolist())
+    words, _ = scenes.caption(objects.kinds[0].tolist(), objects.cells[0].tolist())
     boxes = scenes.boxes(objects, side)[0, : len(kinds)]
     return Picture(pixels, [*words, END], [KINDS[k] for k in kinds], boxes, novelty(kinds))
 

@@ -6,25 +6,25 @@ from modules.recurrent.captioning import Captioner
 from modules.recurrent.grid_features import GridEncoder, pointing
 from modules.recurrent.hard_attention import HardContext
 from pages.recurrent.captioning import figures, gallery, lens, spoken
-from pages.recurrent.captioning.room import BOTH, DRAWN, ROOM, WORDS
+from pages.recurrent.captioning.room import BOTH, DRAWN, ERRORS, ROOM, WORDS
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 
 
-def load(*names: str) -> str:
-    """The beginning of a program: captioners by their names."""
-    given = "\n".join(
-        f"            {kind} = weights.load(experiments.find({name!r}).weights).eval()"
-        for kind, name in zip(("soft", "hard") if len(names) > 1 else ("model",), names, strict=True)
+def load(**names: str) -> str:
+    """Beginning of a program: captioners by their names there, and the card of one of soft attention."""
+    loaded = "".join(
+        f"""
+            {kind} = weights.load({ui.spelled(name)}).eval()"""
+        for kind, name in names.items()
     )
     return f"""
             from lab import experiments, weights
-            from pages.recurrent.captioning import gallery, lens
-
-{given}
-            card = experiments.find({now.soft.partition("/")[0]!r}).card"""
+            from pages.recurrent.captioning import {"lens" if now.view != ERRORS else "gallery"}
+            {loaded}
+            card = weights.read_card({ui.spelled(now.soft)})"""
 
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -121,7 +121,7 @@ with stage.below:
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
-            load(now.model)
+            load(model=now.model)
             + f"""
             shown, written = lens.read(model, card, {now.asked!r})
             result = written.gamma[{film.at}].tolist()
@@ -139,7 +139,7 @@ with stage.below:
         )  # fmt: skip
         sample = ", 'sample', " + str(now.seed) if now.location == DRAWN else ""
         ui.program(
-            load(now.soft, now.hard)
+            load(soft=now.soft, hard=now.hard)
             + f"""
             shown = lens.picture(card, {now.asked!r})
             written = lens.write(soft, shown), lens.write(hard, shown{sample})
@@ -157,7 +157,7 @@ with stage.below:
         )  # fmt: skip
         name = "soft" if now.model == now.soft else "hard"
         ui.program(
-            load(now.soft, now.hard)
+            load(soft=now.soft, hard=now.hard)
             + f"""
             *_, (_, found) = gallery.errors(soft, hard, card, {now.test!r})
             result = found.{name}.wrong

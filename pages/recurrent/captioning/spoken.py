@@ -66,7 +66,7 @@ def notice(shown: Picture, result: Written) -> str:
 
 
 def candidates(result: Written) -> list[int]:
-    """Up to four words, in their order: that of the largest entropy, and others apart."""
+    """Words to choose from, four at most, in their order: that of the largest entropy, and others apart."""
     T = len(result.words)
     best = int(result.entropy.argmax())
     return sorted({best, *((best + step) % T for step in (1, T // 3 + 1, 2 * T // 3 + 1))})
