@@ -135,7 +135,7 @@ with stage.below:
         ui.check(
             f"Of {len(lens.DRAWS)} captions by hard attention, each of new draws, how many are right?",
             spoken.SHARES, answer, f"It is {found.right} of {len(lens.DRAWS)}.",
-            wrong=[f"{found.right} are right." for _ in spoken.SHARES], veils=("picture", "equation"),
+            wrong=spoken.NOT_SO, veils=("picture", "equation"),
         )  # fmt: skip
         sample = ", 'sample', " + str(now.seed) if now.location == DRAWN else ""
         ui.program(

@@ -119,11 +119,17 @@ def both_notice(found: Compared) -> str:
 
 
 SHARES = ["nearly all", "some", "nearly none"]
+MANY, FEW = round(0.8 * len(DRAWS)), round(0.2 * len(DRAWS))
+NOT_SO = (
+    f"That is {MANY} at least: here the place that is drawn decides what is read, and often misleads.",
+    f"That is {FEW + 1} to {MANY - 1}: here the draws agree more, one way or the other.",
+    f"That is {FEW} at most: here most draws fall where the object can be read.",
+)
 
 
 def share(right: int) -> str:
     """How many of DRAWS are right, one of SHARES."""
-    return SHARES[0 if right >= 0.8 * len(DRAWS) else 1 if right > 0.2 * len(DRAWS) else 2]
+    return SHARES[0 if right >= MANY else 1 if right > FEW else 2]
 
 
 # --- Errors ------------------------------------------------------------------------------------------
