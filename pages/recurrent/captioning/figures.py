@@ -64,8 +64,8 @@ def over(shown: Picture, result: Written, count: int, name: str = "") -> Tree:
     if name:
         tree["layout"] |= {"margin": {"l": 4, "r": 4, "t": 84, "b": 4}}
         tree["layout"]["annotations"] = [
-            {"x": -0.5, "y": -0.6, "xref": "x", "yref": "y", "xanchor": "left", "yanchor": "bottom",
-             "align": "left", "showarrow": False,
+            {"x": -0.49, "y": -0.49, "yshift": 4, "xref": "x", "yref": "y", "xanchor": "left",
+             "yanchor": "bottom", "align": "left", "showarrow": False,
              "text": per_frame([f"<b>{name}</b> {caption(result, t)}" for t in steps])}
         ]  # fmt: skip
     return tree | {"data": [*tree["data"], *data]}
