@@ -251,6 +251,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "Captioner": {
         "image_shape": (1, 8, 8), "vocab_size": 4, "context": "hard", "normalize": False, "freeze": False,
+        "positions": True,
         "channels": [4], "kernel": 3, "embedding": 4, "hidden": 5, "score_width": 3, "gate": False,
         "penalty": 1.0, "draws": Other(3, member=1), "baseline": Other("none", member=1),
         "to_go": Other(False, member=1), "entropy_weight": Other(1.0, member=1),

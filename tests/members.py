@@ -394,6 +394,7 @@ MEMBERS: dict[str, list[Member]] = {
         captioner({"context": "hard"}),
         captioner({"context": "hard", "baseline": "learned"}),
         captioner({"context": "pooled"}),
+        captioner({"positions": True}),
     ],
     "modules.recurrent.grid_features.AttributeClassifier": [
         Member(

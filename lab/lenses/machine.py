@@ -9,6 +9,7 @@ are called. Nothing here knows the name of an experiment.
 
 import copy
 import inspect
+import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -36,6 +37,7 @@ from modules.flow.layer import FlowLayer, FlowStack, Inverse
 from modules.graph.gcn import GCN, GraphConvolution
 from modules.latent.vae import VAE
 from modules.latent.vq_vae import VQVAE
+from modules.recurrent.captioning import Captioner
 from modules.recurrent.labelling import Labeller, SequenceClassifier
 from modules.recurrent.language_model import RecurrentLM
 from modules.recurrent.seq2seq import Seq2Seq
@@ -81,7 +83,7 @@ def machine_of(model: nn.Module) -> str | None:
         "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),
         "flow": Flow,
         "transformer": GPT,
-        "recurrent": (RecurrentLM, Labeller, Seq2Seq),
+        "recurrent": (RecurrentLM, Labeller, Seq2Seq, Captioner),
         "message passing": GCN,
         "convolution": (Classifier, NoisyClassifier),
     }
@@ -421,6 +423,8 @@ def of_transformer(model: GPT) -> Readings:
 
 def of_recurrent(model: Any) -> Readings:
     """What is read, the cell that reads it, what is predicted; of a translator encoder and context too."""
+    if isinstance(model, Captioner):
+        return of_captioner(model)
     results = {}
     if isinstance(model, SequenceClassifier):
         results["x"] = Reading(of_shape(model.image_shape))
@@ -436,6 +440,23 @@ def of_recurrent(model: Any) -> Readings:
     K = model.embedding.num_embeddings if isinstance(model, Seq2Seq) else model.head.out_features
     results["logits"] = Reading(str(K), f"{parameters(model):,} parameters in the whole model")
     return results
+
+
+def of_captioner(model: Captioner) -> Readings:
+    """The picture, its locations, the vector that is read of them, the LSTM that writes."""
+    encoder, decoder = model.encoder, model.decoder
+    (L, D), hidden = (math.prod(encoder.grid), encoder.width), decoder.cell.hidden
+    size = f"{hidden} numbers in a state, {parameters(decoder.cell):,} parameters"
+    words = f"{parameters(model):,} parameters in the whole model"
+    return {
+        "x": Reading(of_shape(encoder.image_shape), "a picture", "picture"),
+        "encoder": Reading(f"{L} × {D}", f"convolution: {L} locations, {D} numbers each"),
+        "context": Reading(str(D), f"{D} numbers in each step"),
+        "cell": Reading(f"LSTM {hidden}", size),
+        "logits": Reading(
+            str(decoder.head.out_features), f"{parameters(model):,} parameters in the whole model"
+        ),
+    }
 
 
 def cells(network: Recurrent) -> Reading:

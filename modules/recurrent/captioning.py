@@ -53,6 +53,7 @@ class Captioner(Module):
         context: "soft" or "hard" attention, or "pooled", the mean of all places.
         normalize: LayerNorm of each z_i; without it hard attention learns to look away from objects.
         freeze: keep the encoder as it is, such as that of an `AttributeClassifier`.
+        positions: add a learned vector of its place to each z_i; convolution itself knows places at edges only.
         channels, kernel: of the encoder, see `GridEncoder`.
         embedding: of a word. hidden: H. score_width: of the score's hidden layer; None is H.
         gate: False has β = 1.
@@ -77,7 +78,8 @@ class Captioner(Module):
     def __init__(
         self, image_shape: Sequence[int], vocab_size: int,
         context: Literal["soft", "hard", "pooled"] = "soft",
-        normalize: bool = True, freeze: bool = True, channels: Sequence[int] = (16, 32, 48), kernel: int = 4,
+        normalize: bool = True, freeze: bool = True, positions: bool = False,
+        channels: Sequence[int] = (16, 32, 48), kernel: int = 4,
         embedding: int = 32, hidden: int = 128, score_width: int | None = None, gate: bool = True,
         penalty: float = 0.0, draws: int = 1, baseline: Baseline = "average", to_go: bool = True,
         entropy_weight: float = 0.0, expected: float = 0.0, warm_start_epochs: int = 0, bos: int = 0,
@@ -109,6 +111,8 @@ class Captioner(Module):
         self.encoder = GridEncoder(image_shape, channels, kernel).requires_grad_(not freeze)
         D = self.encoder.width
         self.norm = nn.LayerNorm(D) if normalize else nn.Identity()
+        L = self.encoder.grid[0] * self.encoder.grid[1]
+        self.place = nn.Parameter(torch.zeros(L, D)) if positions else None
         self.decoder = AttentiveLSTM(vocab_size, D, embedding, hidden, score_width, context == "pooled", gate)
         self.score_function = (
             ScoreFunctionLoss(hidden, baseline, to_go, entropy_weight) if self.hard else None
@@ -118,7 +122,8 @@ class Captioner(Module):
         """State before the first word of the captions of pictures (B, C, H, W)."""
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             z = self.encoder(picture.to(self.dtype))
-        return self.decoder.start(self.norm(z))
+        z = self.norm(z)
+        return self.decoder.start(z if self.place is None else z + self.place)
 
     def inputs(self, target: Tensor) -> Tensor:
         """<bos> and the words before each of targets (B, T)."""

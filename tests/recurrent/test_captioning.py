@@ -325,6 +325,26 @@ def test_pictures_of_one_vector_leave_nothing_to_choose() -> None:
     assert model.metric_names("val") == ["val/nll", "val/exact"]
 
 
+def test_positions_tell_what_a_frozen_encoder_does_not() -> None:
+    """Vectors of places are added to z, learn though the encoder stays, and tell equal locations apart."""
+    plain, placed = small(freeze=True), small(freeze=True, positions=True)
+    assert placed.place is not None and placed.place.shape == (3, plain.encoder.width)
+    assert not Captioner(**SMALL | {"positions": True}).place.any()  # they begin at nothing
+    placed.load_state_dict(plain.state_dict(), strict=False)
+    torch.nn.init.zeros_(placed.place)
+    before = placed.log_prob(CAPTIONS, PICTURES)
+    assert torch.equal(before, plain.log_prob(CAPTIONS, PICTURES))
+    loss = -before.sum()
+    loss.backward()
+    assert placed.place.grad is not None and placed.place.grad.abs().min() > 0
+    assert all(p.grad is None for p in placed.encoder.parameters())
+    added = torch.arange(placed.place.numel(), dtype=torch.float64).view_as(placed.place)
+    with torch.no_grad():
+        placed.place.copy_(added)
+    memory = [model.begin(PICTURES).memory[1] for model in (plain, placed)]
+    torch.testing.assert_close(memory[1] - memory[0], added.expand(2, -1, -1))
+
+
 REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"context": "both"}, "context is 'both'"),
     ({"context": "hard", "penalty": 1.0}, "it is of soft attention"),

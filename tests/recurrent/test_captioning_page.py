@@ -204,11 +204,10 @@ def test_a_click_opens_its_scene() -> None:
 def test_scenes_say_what_is_seen(models: Models, counted: dict[str, gallery.Counted]) -> None:
     soft, _ = models
     _, one = lens.read(soft, CARD, STATES["Look and name"].asked)
-    assert one.words[7] == "blue" and float(one.mass[7]) > 0.5 and float(one.area[7]) == 1 / 16
+    assert one.words[3] == "circle" and float(one.mass[3]) > 0.9 and float(one.area[3]) == 1 / 16
     peaks = one.gamma.argmax(1)
-    assert one.words[3:7] == ["circle", "above", "a", "small"]
-    assert one.inside[3, peaks[3]] and one.inside[6, peaks[6]] and one.of[3] != one.of[6]
-    assert one.words[8] == "triangle" and one.words[9] == END
+    assert one.words[8:] == ["triangle", END]
+    assert one.inside[3, peaks[3]] and one.inside[8, peaks[8]] and one.of[3] != one.of[8]
     assert float(one.entropy[[0, 5, 9]].min()) > float(one.entropy[8])
     for name in ("Soft and hard", "Resample"):
         state = STATES[name]
@@ -226,7 +225,7 @@ def test_scenes_say_what_is_seen(models: Models, counted: dict[str, gallery.Coun
     shown, third = lens.read(soft, CARD, STATES["Third object"].asked)
     assert len(shown.objects) == 3 and third.words.count("a") == 2
     pairs, objects = (counted[test].soft for test in (room.PAIRS, room.OBJECTS))
-    assert pairs.count(room.PLACE) > pairs.count(room.NAME)
+    assert pairs.count(room.ELSEWHERE) > 3 * pairs.wrong > 0
     assert objects.count(room.NAME) > 0.5 * objects.wrong > objects.count(room.PLACE)
 
 

@@ -48,6 +48,8 @@ if now.view == WORDS:
                       "entropy": result.entropy.tolist()},
             )  # fmt: skip
     with stage.foot:
+        ui.machine(now.model, film=film, lit=[("context", "cell", "logits")] * film.count,
+                   says=spoken.readings(result))  # fmt: skip
         film.bar(captions=spoken.captions(shown, result), equations=spoken.equations(result))
 elif now.view == BOTH:
     found = ui.compute(lens.compare, now)
@@ -61,6 +63,8 @@ elif now.view == BOTH:
                     alt=f"The scene by {key} attention, its caption above; squares of area γ",
                 )  # fmt: skip
     with stage.foot:
+        ui.machine(now.soft, film=film, lit=[("context", "cell", "logits")] * film.count,
+                   says=spoken.readings(found.soft, film.count))  # fmt: skip
         film.bar(
             captions=spoken.both_captions(found, film.count),
             equations=spoken.both_equations(found, film.count),
@@ -99,6 +103,8 @@ else:
         counted = ui.compute(gallery.errors, now, says="Errors by kind.", show=draw)
         draw(counted)
     errors = counted.soft if now.model == now.soft else counted.hard
+    with stage.foot:
+        ui.machine(now.model, lit=["context"], says=[{"x": f"{len(errors.case):,} scenes"}])
     stage.equation(spoken.errors_equation(errors), "wrong place, wrong name, relation or end; click a scene")
 
 with stage.rail:

@@ -130,6 +130,7 @@ ROOM = Room(
         "Zhang et al. 2018, arXiv:1608.00507 (the pointing game)",
         "[DGM] deck 2 (asks for early layers: what counts is that they have a grid)",
     ),
+    machine="recurrent",
     state=State,
     symbols={
         r"\gamma_t": "attention weights at step t",
@@ -142,12 +143,12 @@ ROOM = Room(
     },
     scenes={
         "Look and name": Scene(
-            "At “blue” most of γ lies in the box of the triangle, which is a sixteenth of the picture.",
-            State(step=7),
+            "At “circle” nearly all of γ lies in the box of the circle, a sixteenth of the picture.",
+            State(step=3),
         ),
         "Jump": Scene(
-            "From “circle” to “small” the weights leave one object for the other: reading order.",
-            State(step=6),
+            "From “circle” to “triangle” the weights leave one object for the other: reading order.",
+            State(step=8),
         ),
         "No box": Scene(
             "“a” and the end speak of no object: γ is spread, and its entropy is higher than at “triangle”.",
@@ -169,9 +170,9 @@ ROOM = Room(
             "Training scenes have two objects at most: of three, one is left out.",
             State(third="big green square", step=9),
         ),
-        "Wrong place": Scene(
-            "New pairs of known objects: most wrong names were looked for beside the object.",
-            State(view=ERRORS),
+        "Right, not there": Scene(
+            "All words of these captions are right, yet the one above was looked for beside its object.",
+            State(view=ERRORS, case=ELSEWHERE),
         ),
         "Wrong name": Scene(
             "Objects that training has not: most were looked at, and were given another name.",

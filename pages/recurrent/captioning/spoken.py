@@ -28,6 +28,15 @@ def captions(shown: Picture, result: Written) -> list[str]:
     return rows
 
 
+def readings(result: Written, count: int = 0) -> list[dict[str, str]]:
+    """What the parts of the machine hold at each step; the last stays, where a film has more steps."""
+    rows = [
+        {"context": f"γ ≤ {float(gamma.max()):.2f}", "logits": f"p = {float(p):.2f}"}
+        for gamma, p in zip(result.gamma, result.p, strict=True)
+    ]
+    return rows + rows[-1:] * (count - len(rows))
+
+
 def equations(result: Written) -> list[str]:
     """γ in the box beside the share of its locations, and the entropy of γ, at each step."""
     rows, L = [], result.gamma.shape[1]
