@@ -35,6 +35,7 @@ WIDTH, ALPHA, OFFSET = 5, 0.6, 5.0
 LENGTH = 80  # the most tokens of a translation
 BATCH = 100  # sentences
 SIGNATURE = f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:none|torchmetrics:{version('torchmetrics')}"
+WIDTHS = 1, 2, 4, 8, 16  # of beams that are compared by log p alone
 QUICK = 20  # sentences
 LENGTHS = {"up to 8": (0, 8), "9 to 11": (9, 11), "12 to 14": (12, 14), "15 or more": (15, LENGTH)}  # words
 
@@ -85,14 +86,23 @@ def greedy(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
 
 
 @torch.no_grad()
-def beam(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
-    """Translations that a beam of `WIDTH` finds, as texts."""
+def search(
+    model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer, width: int, alpha: float = ALPHA
+) -> tuple[list[str], list[float]]:
+    """Translations that a beam finds, as texts, and their log p."""
     results: list[str] = []
+    log_probs: list[float] = []
     for source, length, _, _ in batches(pairs):
         padding = torch.arange(source.shape[1]) >= length[:, None]
-        found = batched_beam_search(model, source, LENGTH, WIDTH, model.eos, ALPHA, OFFSET, padding=padding)
+        found = batched_beam_search(model, source, LENGTH, width, model.eos, alpha, OFFSET, padding=padding)
         results += [coder.decode([t for t in best.tokens if t != model.eos]) for best, *_ in found]
-    return results
+        log_probs += [best.log_prob for best, *_ in found]
+    return results, log_probs
+
+
+def beam(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
+    """Translations that a beam of `WIDTH` finds, as texts."""
+    return search(model, pairs, coder, WIDTH)[0]
 
 
 def bleu(results: list[str], references: list[str]) -> float:
@@ -116,6 +126,24 @@ def over_length(
         score = bleu([translations[i] for i in chosen], [references[i] for i in chosen])
         note = f"{len(chosen):,} sentences"
         result.append(Row("translation", f"{name}, {label} words", score, unit="BLEU", note=note))
+    return result
+
+
+def over_widths(name: str, pairs: SentencePairs) -> list[Row]:
+    """BLEU and mean log p of a translator by beams of log p alone, which is greater for shorter sentences."""
+    place = experiments.find(name).weights
+    assert place is not None  # it ships
+    model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
+    assert isinstance(model, Seq2Seq)
+    references = [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
+    result = []
+    for width in WIDTHS:
+        translations, log_probs = search(model, pairs, coder, width, alpha=0.0)
+        words = sum(len(line.split()) for line in translations) / len(translations)
+        mean = sum(log_probs) / len(log_probs)
+        note = f"mean log p {mean:.3f}, {words:.2f} words; no length normalization"
+        score = bleu(translations, references)
+        result.append(Row("translation", f"{name}, log p, beam {width}", score, unit="BLEU", note=note))
     return result
 
 
@@ -164,4 +192,4 @@ def measure(quick: bool = False) -> list[Row]:
     test = captions._split("test")
     for name in ("attention-multi30k-de-en", "fixed-multi30k-de-en"):
         result += rows(name, test, lengths=True)
-    return result
+    return result + over_widths("attention-multi30k-de-en", test)

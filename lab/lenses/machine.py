@@ -447,7 +447,6 @@ def of_captioner(model: Captioner) -> Readings:
     encoder, decoder = model.encoder, model.decoder
     (L, D), hidden = (math.prod(encoder.grid), encoder.width), decoder.cell.hidden
     size = f"{hidden} numbers in a state, {parameters(decoder.cell):,} parameters"
-    words = f"{parameters(model):,} parameters in the whole model"
     return {
         "x": Reading(of_shape(encoder.image_shape), "a picture", "picture"),
         "encoder": Reading(f"{L} × {D}", f"convolution: {L} locations, {D} numbers each"),

@@ -77,3 +77,16 @@ def test_lengths_share_the_sentences(model: Seq2Seq, pairs: AlignedPairs) -> Non
         assert row.note == f"{len(chosen)} sentences" and row.ours == pytest.approx(score.score, abs=1e-3)
         seen += len(chosen)
     assert seen == len(pairs) and len(rows) > 1
+
+
+def test_wider_beams_find_more_probable_sentences(pairs: AlignedPairs) -> None:
+    rows = translation.over_widths("fixed-spanish", pairs)
+    means = [float(row.note.split(",")[0].removeprefix("mean log p ")) for row in rows]
+    model = weights.load("fixed-spanish").eval()
+    assert isinstance(model, Seq2Seq)
+    coder = text.tokenizer(weights.read_card(experiments.find("fixed-spanish").weights))
+    found, log_probs = translation.search(model, pairs, coder, 1, alpha=0.0)
+    assert found == translation.greedy(model, pairs, coder)
+    assert means[0] == pytest.approx(sum(log_probs) / len(log_probs), abs=5e-4)
+    assert means[0] < means[1] <= means[-1] + 5e-4
+    assert [row.case.rsplit(" ", 1)[1] for row in rows] == [str(width) for width in translation.WIDTHS]
