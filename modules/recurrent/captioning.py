@@ -53,7 +53,7 @@ class Captioner(Module):
         context: "soft" or "hard" attention, or "pooled", the mean of all places.
         normalize: LayerNorm of each z_i; without it hard attention learns to look away from objects.
         freeze: keep the encoder as it is, such as that of an `AttributeClassifier`.
-        positions: add a learned vector of its place to each z_i; convolution itself knows places at edges only.
+        positions: add to each z_i a learned vector of its place, of which convolution knows the edges alone.
         channels, kernel: of the encoder, see `GridEncoder`.
         embedding: of a word. hidden: H. score_width: of the score's hidden layer; None is H.
         gate: False has β = 1.
