@@ -65,7 +65,8 @@ ROOM = Room(
     lenses=("sampling",),
     state=State,
     symbols={
-        "p": "probability", "x": "the source sentence", "n": "words of a sentence, the end included",
+        "p": "probability", "x": "the source sentence", "y": "its translation",
+        "n": "words of a sentence, the end included",
         "y_t": "target word t", r"y_{\le t}": "target words up to t", "y_{<t}": "target words before t",
         "k": "offset of the length", r"\alpha": "power of the length",
     },

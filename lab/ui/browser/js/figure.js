@@ -50,8 +50,9 @@ async function show(box, state) {
     const {figure, moved} = scaled(spec, state, plot);
     if (!(turns && still)) {
       const {data, layout} = hollow(figure, first, marked);
+      const margin = plot._fullLayout?._size.r;
       await library.react(plot, data, layout, CONFIG);
-      if (!turns) await placeScales(plot, library);
+      if (!turns || plot._fullLayout._size.r !== margin) await placeScales(plot, library);
     }
     state.ends = moved && (async () => {
       const places = moved();
