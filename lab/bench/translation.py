@@ -129,13 +129,18 @@ def over_length(
     return result
 
 
-def over_widths(name: str, pairs: SentencePairs) -> list[Row]:
-    """BLEU and mean log p of a translator by beams of log p alone, which is greater for shorter sentences."""
+def translator(name: str, pairs: SentencePairs) -> tuple[Seq2Seq, Tokenizer, list[str]]:
+    """A translator that ships, its tokenizer, and the targets of pairs as texts."""
     place = experiments.find(name).weights
-    assert place is not None  # it ships
+    assert place is not None
     model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
     assert isinstance(model, Seq2Seq)
-    references = [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
+    return model, coder, [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
+
+
+def over_widths(name: str, pairs: SentencePairs) -> list[Row]:
+    """BLEU and mean log p of a translator by beams of log p alone, which is greater for shorter sentences."""
+    model, coder, references = translator(name, pairs)
     result = []
     for width in WIDTHS:
         translations, log_probs = search(model, pairs, coder, width, alpha=0.0)
@@ -149,11 +154,7 @@ def over_widths(name: str, pairs: SentencePairs) -> list[Row]:
 
 def rows(name: str, pairs: SentencePairs, lengths: bool = False) -> list[Row]:
     """Measures of one translator over pairs of sentences, and over their lengths."""
-    place = experiments.find(name).weights
-    assert place is not None  # it ships
-    model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
-    assert isinstance(model, Seq2Seq)
-    references = [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
+    model, coder, references = translator(name, pairs)
     count = f"{len(references):,} sentences"
     result = []
     for how, translate in (("greedy", greedy), (f"beam {WIDTH}", beam)):

@@ -33,8 +33,13 @@ def has_gold(model_card: Mapping[str, Any]) -> bool:
 
 
 def examples(model_card: Mapping[str, Any], of_grammar: Mapping[str, str]) -> Mapping[str, str]:
-    """Sentences in the language that a model reads."""
-    return of_grammar if has_gold(model_card) else GERMAN
+    """Sentences in the language that a model reads; none of other languages than English and German."""
+    return of_grammar if has_gold(model_card) else GERMAN if reads_german(model_card) else {}
+
+
+def reads_german(model_card: Mapping[str, Any]) -> bool:
+    """Check whether a model translates German captions."""
+    return bool(model_card["data"].get("source") == "de")
 
 
 @dataclass(frozen=True)
@@ -82,11 +87,11 @@ def sentence(model_card: Mapping[str, Any], text: str) -> Sentence:
             gold = spanish.translate(known[:LONGEST])
         except ValueError:
             says.append("This is no sentence of the grammar: there is no gold translation.")
-    elif set(words(text)) <= english():
+    elif reads_german(model_card) and set(words(text)) <= english():
         says.append("This model reads German: choose one of its sentences, or type one.")
     ids = texts.read(coder, text)
     if len(ids) > LONGEST or (has_gold(model_card) and len(known) > LONGEST):
-        says.append(f"Only the first {LONGEST} words are read.")
+        says.append(f"Only the first {LONGEST} {'words' if has_gold(model_card) else 'pieces'} are read.")
     ids = ids[:LONGEST]
     return Sentence(texts.names(coder, ids), ids, text, gold, " ".join(says))
 

@@ -16,6 +16,7 @@ References: Xu et al. 2015, Show, attend and tell, ICML, arXiv:1502.03044 ([DGM]
 Vinyals et al. 2015, arXiv:1411.4555 (the pooled vector).
 """
 
+import math
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -111,7 +112,7 @@ class Captioner(Module):
         self.encoder = GridEncoder(image_shape, channels, kernel).requires_grad_(not freeze)
         D = self.encoder.width
         self.norm = nn.LayerNorm(D) if normalize else nn.Identity()
-        L = self.encoder.grid[0] * self.encoder.grid[1]
+        L = math.prod(self.encoder.grid)
         self.place = nn.Parameter(torch.zeros(L, D)) if positions else None
         self.decoder = AttentiveLSTM(vocab_size, D, embedding, hidden, score_width, context == "pooled", gate)
         self.score_function = (

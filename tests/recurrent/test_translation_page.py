@@ -22,7 +22,7 @@ from pages.recurrent.translation import spoken as spoken_of
 opened = partial(open_page, "recurrent/translation")
 CARD = experiments.find("attention-spanish").card
 CODER = tokenizer(CARD)
-GERMAN = experiments.find(room.GERMAN).card
+GERMAN = experiments.find(room.CAPTIONS).card
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_captions_of_people(german: tuple[Seq2Seq, Seq2Seq]) -> None:
     looked = pair.source.names[int(pair.attention.gamma[2].argmax())]
     assert (pair.attention.names[2], looked) == ("␣holding", "␣hält")
     assert pair.source.names[-2:] == ["␣hält", "."]
-    page = opened(model=room.GERMAN, text=room.KITCHEN, step=2)
+    page = opened(model=room.CAPTIONS, text=room.KITCHEN, step=2)
     assert {"␣holding", "␣hält"} <= {w.strip("“” ") for w in re.findall("“[^”]*”", str(film(page)))}
 
 
@@ -162,8 +162,11 @@ def test_a_sentence_of_another_language_is_named() -> None:
     assert lens.examples(CARD) == room.EXAMPLES and lens.examples(GERMAN) == translations.GERMAN
     assert translations.GERMAN["Kitchen"] == room.KITCHEN
     assert "reads German" in translations.sentence(GERMAN, room.CAT).says
+    french = GERMAN | {"data": GERMAN["data"] | {"source": "fr"}}  # a model that a reader has trained
+    assert lens.examples(french) == {} and translations.sentence(french, room.CAT).says == ""
+    assert "40 pieces" in translations.sentence(GERMAN, room.KITCHEN * 6).says
     assert not any(translations.sentence(GERMAN, text).says for text in translations.GERMAN.values())
-    assert "reads German" in captions(opened(model=room.GERMAN))
+    assert "reads German" in captions(opened(model=room.CAPTIONS))
     assert "reads German" not in captions(opened())
 
 

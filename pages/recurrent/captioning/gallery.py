@@ -20,7 +20,7 @@ from datamodules import scenes
 from modules.recurrent.caption_decoder import IGNORED
 from modules.recurrent.captioning import Captioner
 from modules.recurrent.grid_features import pointing
-from pages.recurrent.captioning.lens import COUNT, known_scenes
+from pages.recurrent.captioning.lens import COUNT, END, known_scenes
 from pages.recurrent.captioning.room import CASES, ELSEWHERE, NAME, PLACE, RELATION, WRONG
 
 CHUNK, SHOWN, FINE = 250, 9, -1  # scenes at once; pictures of the gallery; a caption without fault
@@ -122,6 +122,6 @@ def cases(model: Captioner, batch: tuple[Tensor, Tensor, Tensor, Tensor]) -> Cas
 
 
 def names(ids: Tensor) -> list[str]:
-    """The words of ids, "⊣" for the end."""
+    """The words of ids, END for the end."""
     coder = scenes.tokenizer()
-    return ["⊣" if i == coder.EOS else coder.tokens[i] for i in ids.tolist()]
+    return [END if i == coder.EOS else coder.tokens[i] for i in ids.tolist()]

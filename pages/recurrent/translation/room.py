@@ -21,7 +21,7 @@ EXAMPLES = {
     "No verb": STRANGE,
 }  # fmt: skip
 KITCHEN = "Eine Frau, die in einer Küche eine Schale mit Essen hält."
-GERMAN = "attention-multi30k-de-en"
+CAPTIONS = "attention-multi30k-de-en"
 
 
 def decodes(state: Any) -> bool:
@@ -40,7 +40,7 @@ def forces(state: Any) -> bool:
 class State:
     model: Annotated[
         str, Model("Model", family="recurrent", only=late("lens", "fits"),
-                   first=("attention-spanish", GERMAN), as_list=True)
+                   first=("attention-spanish", CAPTIONS), as_list=True)
     ] = "attention-spanish"  # fmt: skip
     view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ALIGNMENT
     text: Annotated[
@@ -122,7 +122,7 @@ ROOM = Room(
         ),
         "Verb last": Scene(
             "Real captions: German has its verb last, “hält”; “holding” is written third and looks there.",
-            State(model=GERMAN, text=KITCHEN, step=2),
+            State(model=CAPTIONS, text=KITCHEN, step=2),
         ),
         "One score": Scene(
             "Nearly all hidden units raise the score of “big”: softmax gives the largest sum a γ near 1.",

@@ -78,11 +78,11 @@ def notice(pair: Pair) -> str:
     framed = (
         ""
         if pair.source.gold is None
-        else "; green frames are the gold ones, dotted where an article or adjective agrees with its noun"
+        else "; green frames are the gold ones, dotted where an article or adjective agrees with its "
+        "noun: an article often looks at the noun, whose gender it needs"
     )
     return (
         f"{judged} Attention was trained on pairs of sentences alone and has never seen a link{framed}. Its "
-        "weights are where it looks, not an alignment: an article often looks at the noun, whose gender it "
-        f"needs. The fixed context is the same {len(pair.fixed.memory)} numbers at every step, however long "
-        "the sentence is."
+        "weights are where it looks, not an alignment. The fixed context is the same "
+        f"{len(pair.fixed.memory)} numbers at every step, however long the sentence is."
     )
