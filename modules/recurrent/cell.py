@@ -4,7 +4,8 @@
 
 `Cell` holds what the Elman RNN, the LSTM and the GRU share: weights of all gates stacked in the order of
 torch, the loop over time, and backpropagation through one step (`pull_back`), written by hand and used by
-`modules.recurrent.bptt`. A cell has one bias a gate; torch keeps two of the same effect.
+`modules.recurrent.bptt`. A cell has one bias a gate; torch keeps a second of the same effect,
+b_h, added to W_h h_{t−1}: a cell has it with `biases=2`.
 
 Shapes: x (B, T, D), h and cell (B, H), gates (B, T, H).
 
@@ -56,12 +57,14 @@ class Cell(nn.Module):
         start: of the recurrent weights: "uniform" in ±1/√H as torch has it, or "orthogonal" for each gate,
             which keeps the length of a state. Biases start at 0.
         frozen: gates that are held at a number, {"f": 1.0}; their weights do nothing.
+        biases: 2 has torch's second bias too, and draws both as torch does, in ±1/√H.
 
     Raises:
-        ValueError: a size below 1, an unknown start, or no gate of that name.
+        ValueError: a size below 1, an unknown start, no gate of that name, or biases neither 1 nor 2.
 
     Attributes:
         weight_x: (G H, D), weight_h: (G H, H), bias: (G H,), blocks in the order of `BLOCKS`.
+        bias_h: (G H,), the second bias; None with one.
     """
 
     BLOCKS: ClassVar[tuple[str, ...]]  # stacked in the weights
@@ -73,10 +76,13 @@ class Cell(nn.Module):
         hidden: int,
         start: Literal["uniform", "orthogonal"] = "uniform",
         frozen: Mapping[str, float] | None = None,
+        biases: Literal[1, 2] = 1,
     ) -> None:
         require(1, inputs=inputs, hidden=hidden)
         if start not in ("uniform", "orthogonal"):
             raise ValueError(f"start is {start!r}: it must be uniform or orthogonal.")
+        if biases not in (1, 2):
+            raise ValueError(f"biases is {biases!r}: it must be 1 or 2.")
         for name in frozen or {}:
             if name not in self.GATES:
                 gates = f"its gates are {', '.join(self.GATES)}" if self.GATES else "it has no gates"
@@ -87,7 +93,9 @@ class Cell(nn.Module):
         self.weight_x = nn.Parameter(torch.empty(rows, inputs))
         self.weight_h = nn.Parameter(torch.empty(rows, hidden))
         self.bias = nn.Parameter(torch.zeros(rows))
-        for weight in (self.weight_x, self.weight_h):
+        self.bias_h = nn.Parameter(torch.empty(rows)) if biases == 2 else None
+        both = [] if self.bias_h is None else [self.bias, self.bias_h]
+        for weight in (self.weight_x, self.weight_h, *both):  # in torch's order, so that draws are the same
             nn.init.uniform_(weight, -(hidden**-0.5), hidden**-0.5)
         if start == "orthogonal":
             for block in self.weight_h.detach().split(hidden):
@@ -103,12 +111,16 @@ class Cell(nn.Module):
         """The function of torch that computes the same for all steps at once; None where it has none."""
         raise NotImplementedError
 
-    def bias_h(self) -> Tensor:
-        """Torch's second bias (G H,), which is added to W_h h."""
-        return torch.zeros_like(self.bias)
+    def input_bias(self) -> Tensor:
+        """What `project` adds to W_x x (G H,): b, and of b_h all that no gate multiplies."""
+        return self.bias if self.bias_h is None else self.bias + self.bias_h
+
+    def recurrent_bias(self) -> Tensor:
+        """What is added to W_h h (G H,), as torch's kernels take it; zeros where there is no second bias."""
+        return torch.zeros_like(self.bias) if self.bias_h is None else self.bias_h
 
     def advance(self, a: Tensor, state: State) -> tuple[State, Gates]:
-        """The state after a step, and its gates: a = W_x x + b (B, G H)."""
+        """The state after a step, and its gates: a = W_x x + b + b_h (B, G H)."""
         raise NotImplementedError
 
     def pull_back(
@@ -125,6 +137,11 @@ class Cell(nn.Module):
         """
         raise NotImplementedError
 
+    def recurrent_partials(self, d_product: Tensor, h: Tensor) -> dict[str, Tensor]:
+        """∂⁺L/∂θ of W_h and b_h from ∂L/∂(W_h h + b_h) (B, G H) and the state before, h (B, H)."""
+        partials = {"weight_h": d_product.t() @ h}
+        return partials if self.bias_h is None else partials | {"bias_h": d_product.sum(0)}
+
     # --- One step, all steps ---------------------------------------------------------------------
 
     def initial_state(self, x: Tensor) -> State:
@@ -132,8 +149,8 @@ class Cell(nn.Module):
         return State(x.new_zeros(len(x), self.hidden))
 
     def project(self, x: Tensor) -> Tensor:
-        """a = W_x x + b of any number of steps: (..., D) -> (..., G H)."""
-        return nn.functional.linear(x, self.weight_x, self.bias)
+        """a = W_x x + b + b_h of any number of steps: (..., D) -> (..., G H)."""
+        return nn.functional.linear(x, self.weight_x, self.input_bias())
 
     def forward(self, x: Tensor, state: State) -> State:
         """One step: x (B, D) -> the state after it."""

@@ -17,6 +17,7 @@ from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from modules.recurrent.cell import Cell, Gates, State
 
@@ -24,10 +25,13 @@ from modules.recurrent.cell import Cell, Gates, State
 class GRUCell(Cell):
     """GRU cell, 3 (H (H + D) + H) parameters, and H more for b_hn where the reset comes after.
 
+    With two biases b_hn is the last block of the second.
+
     Args:
-        inputs, hidden, start, frozen: see `Cell`; the gates are r and z.
+        inputs, hidden, start, frozen, biases: see `Cell`; the gates are r and z.
         reset: "after" or "before" the product with U_n.
-        update_bias: b_z at the start; a high one keeps the state for long, as an LSTM's forget bias does.
+        update_bias: b_z at the start, on top of what is drawn; a high one keeps the state for long, as an
+            LSTM's forget bias does.
 
     Raises:
         ValueError: reset is neither, and what `Cell` refuses.
@@ -52,27 +56,40 @@ class GRUCell(Cell):
             raise ValueError(f"reset is {reset!r}: it must be after or before.")
         super().__init__(inputs, hidden, **cell)
         self.reset = reset
-        self.bias.data[hidden : 2 * hidden] = update_bias
-        self.bias_hn = nn.Parameter(torch.zeros(hidden)) if reset == "after" else None
+        self.bias.data[hidden : 2 * hidden] += update_bias
+        own = reset == "after" and self.bias_h is None
+        self.bias_hn = nn.Parameter(torch.zeros(hidden)) if own else None
 
     @property
     def kernel(self) -> Callable[..., tuple[Tensor, ...]] | None:
         after = self.reset == "after" and not self.frozen
         return torch._VF.gru if after else None  # type: ignore[attr-defined]
 
-    def bias_h(self) -> Tensor:
-        zeros = self.bias.new_zeros(2 * self.hidden)
-        return zeros.new_zeros(3 * self.hidden) if self.bias_hn is None else torch.cat([zeros, self.bias_hn])
+    def product_bias(self) -> Tensor | None:
+        """b_hn (H,), which the reset gate multiplies; None where it comes before the product."""
+        if self.reset == "before":
+            return None
+        return self.bias_hn if self.bias_h is None else self.bias_h[2 * self.hidden :]
+
+    def input_bias(self) -> Tensor:
+        if self.bias_h is None or self.reset == "before":
+            return super().input_bias()
+        return self.bias + F.pad(self.bias_h[: 2 * self.hidden], (0, self.hidden))
+
+    def recurrent_bias(self) -> Tensor:
+        if self.bias_hn is None:
+            return super().recurrent_bias()
+        return F.pad(self.bias_hn, (2 * self.hidden, 0))
 
     def advance(self, a: Tensor, state: State) -> tuple[State, Gates]:
         h, width = state.h, 2 * self.hidden
         u_gates, u_n = self.weight_h[:width], self.weight_h[width:]
         a_r, a_z = torch.addmm(a[:, :width], h, u_gates.t()).chunk(2, -1)
         r, z = self.gate("r", a_r), self.gate("z", a_z)
-        if self.bias_hn is None:
+        if (bias_n := self.product_bias()) is None:
             candidate = torch.addmm(a[:, width:], r * h, u_n.t()).tanh()
         else:
-            candidate = (a[:, width:] + r * torch.addmm(self.bias_hn, h, u_n.t())).tanh()
+            candidate = (a[:, width:] + r * torch.addmm(bias_n, h, u_n.t())).tanh()
         return State((1 - z) * candidate + z * h), {"r": r, "z": z, "candidate": candidate}
 
     def pull_back(
@@ -82,17 +99,19 @@ class GRUCell(Cell):
         h, u_n = before.h, self.weight_h[2 * self.hidden :]
         da_n = grad.h * (1 - z) * (1 - candidate.square())
         da_z = grad.h * (h - candidate) * self.gate_slope("z", z)
-        by_parameter: dict[str, Tensor] = {}
-        if self.bias_hn is None:
-            d_product = da_n @ u_n  # by r ⊙ h
+        if (bias_n := self.product_bias()) is None:
+            d_bias, d_product = da_n, da_n @ u_n  # by r ⊙ h
             d_reset, d_h = d_product * h, d_product * r
             d_un = da_n.t() @ (r * h)
         else:
-            d_product = da_n * r  # by U_n h + b_hn
-            d_reset, d_h = da_n * torch.addmm(self.bias_hn, h, u_n.t()), d_product @ u_n
-            d_un = d_product.t() @ h
-            by_parameter["bias_hn"] = d_product.sum(0)
+            d_bias = da_n * r  # by U_n h + b_hn
+            d_reset, d_h = da_n * torch.addmm(bias_n, h, u_n.t()), d_bias @ u_n
+            d_un = d_bias.t() @ h
         da_gates = torch.cat([d_reset * self.gate_slope("r", r), da_z], -1)  # (B, 2H)
-        by_parameter["weight_h"] = torch.cat([da_gates.t() @ h, d_un])
+        by_parameter = {"weight_h": torch.cat([da_gates.t() @ h, d_un])}
+        if self.bias_h is not None:
+            by_parameter["bias_h"] = torch.cat([da_gates, d_bias], -1).sum(0)
+        elif self.bias_hn is not None:
+            by_parameter["bias_hn"] = d_bias.sum(0)
         d_before = grad.h * z + d_h + da_gates @ self.weight_h[: 2 * self.hidden]
         return torch.cat([da_gates, da_n], -1), by_parameter, State(d_before)

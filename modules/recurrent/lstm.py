@@ -29,9 +29,9 @@ class LSTMCell(Cell):
     """LSTM cell without peepholes, 4 (H (H + D) + H) parameters.
 
     Args:
-        inputs, hidden, start, frozen: see `Cell`; the gates are i, f and o.
-        forget_bias: b_f at the start. The half-life of the memory in steps is −ln 2 / ln σ(b_f): 2.2 at 1,
-            103 at 5.
+        inputs, hidden, start, frozen, biases: see `Cell`; the gates are i, f and o.
+        forget_bias: b_f at the start, on top of what is drawn. The half-life of the memory in steps is
+            −ln 2 / ln σ(b_f): 2.2 at 1, 103 at 5.
 
     Example:
         >>> sum(p.numel() for p in LSTMCell(128, 256).parameters())
@@ -43,7 +43,7 @@ class LSTMCell(Cell):
 
     def __init__(self, inputs: int, hidden: int, forget_bias: float = 1.0, **cell: Any) -> None:
         super().__init__(inputs, hidden, **cell)
-        self.bias.data[hidden : 2 * hidden] = forget_bias
+        self.bias.data[hidden : 2 * hidden] += forget_bias
 
     @property
     def kernel(self) -> Callable[..., tuple[Tensor, ...]] | None:
@@ -77,7 +77,7 @@ class LSTMCell(Cell):
             ],
             -1,
         )  # (B, 4H)
-        return da, {"weight_h": da.t() @ before.h}, State(da @ self.weight_h, d_cell * f)
+        return da, self.recurrent_partials(da, before.h), State(da @ self.weight_h, d_cell * f)
 
 
 def cell_jacobian(cell: LSTMCell, gates: Gates, before: State, output_gate: Tensor) -> tuple[Tensor, Tensor]:

@@ -29,7 +29,7 @@ class RNNCell(Cell):
     """Elman cell, H (H + D) + H parameters.
 
     Args:
-        inputs, hidden, start: see `Cell`.
+        inputs, hidden, start, biases: see `Cell`.
         nonlinearity: φ; torch has kernels for tanh and ReLU.
 
     Raises:
@@ -77,4 +77,4 @@ class RNNCell(Cell):
         self, gates: Gates, before: State, after: State, grad: State
     ) -> tuple[Tensor, dict[str, Tensor], State]:
         da = grad.h * self.slope(after.h)  # (B, H)
-        return da, {"weight_h": da.t() @ before.h}, State(da @ self.weight_h)
+        return da, self.recurrent_partials(da, before.h), State(da @ self.weight_h)

@@ -30,6 +30,14 @@ from modules.recurrent.rnn import RNNCell
 
 CELLS: dict[str, type[Cell]] = {"rnn": RNNCell, "lstm": LSTMCell, "gru": GRUCell}
 
+# names of tensors of torch's recurrent layer -> those of a `Recurrent` of one layer with two biases
+TORCH_NAMES = {
+    "weight_ih_l0": "cells.0.weight_x",
+    "weight_hh_l0": "cells.0.weight_h",
+    "bias_ih_l0": "cells.0.bias",
+    "bias_hh_l0": "cells.0.bias_h",
+}
+
 
 def reverse(x: Tensor, lengths: Tensor | None = None) -> Tensor:
     """Each sequence backwards, what stands behind its end left where it is: x (B, T, ...)."""
@@ -50,7 +58,7 @@ class Recurrent(nn.Module):
         bidirectional: read both ways; for encoding only, since a step would have to know what comes.
         dropout: probability of dropping a value between two layers.
         options: of the cell: `nonlinearity` of "rnn"; `forget_bias`, `frozen` of "lstm"; `reset`,
-            `update_bias`, `frozen` of "gru"; `start` of all.
+            `update_bias`, `frozen` of "gru"; `start`, `biases` of all.
 
     Raises:
         ValueError: an argument is out of range, dropout is given for one layer, or the cell has no such
@@ -119,7 +127,7 @@ class Recurrent(nn.Module):
         self._check(x, lengths)
         state = self.initial_state(x) if state is None else state
         start = state.map(lambda s: s.transpose(0, 1).contiguous())  # (L, B, H) as torch has it
-        weights = [w for c in self._cells() for w in (c.weight_x, c.weight_h, c.bias, c.bias_h())]
+        weights = [w for c in self._cells() for w in (c.weight_x, c.weight_h, c.bias, c.recurrent_bias())]
         settings = True, self.layers, self.dropout, self.training, self.bidirectional
         if lengths is None:
             out, *end = kernel(x, self._pair(start), weights, *settings, True)

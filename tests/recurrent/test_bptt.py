@@ -34,6 +34,10 @@ CELLS = [
     (GRUCell, {}),
     (GRUCell, {"reset": "before"}),
     (GRUCell, {"frozen": {"z": 0.7, "r": 0.3}}),
+    (RNNCell, {"biases": 2}),
+    (LSTMCell, {"biases": 2}),
+    (GRUCell, {"biases": 2}),
+    (GRUCell, {"biases": 2, "reset": "before"}),
 ]
 
 

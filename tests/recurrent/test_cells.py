@@ -10,7 +10,7 @@ from modules.recurrent.cell import Cell, State
 from modules.recurrent.gru import GRUCell
 from modules.recurrent.lstm import LSTMCell
 from modules.recurrent.rnn import RNNCell
-from modules.recurrent.stack import Recurrent, reverse
+from modules.recurrent.stack import TORCH_NAMES, Recurrent, reverse
 
 PEERS = {"rnn": nn.RNN, "lstm": nn.LSTM, "gru": nn.GRU}
 GRU = Recurrent("gru", 3, 4)
@@ -41,7 +41,7 @@ def peer_of(network: Recurrent, name: str, inputs: int, **settings) -> nn.RNNBas
         dropout=network.dropout,
         **settings,
     ).double()
-    weights = [w for c in network.cells for w in (c.weight_x, c.weight_h, c.bias, c.bias_h())]
+    weights = [w for c in network.cells for w in (c.weight_x, c.weight_h, c.bias, c.recurrent_bias())]
     for to, weight in zip(peer._flat_weights, weights, strict=True):
         to.data.copy_(weight.detach())
     return peer
@@ -66,6 +66,9 @@ def close(ours: State, theirs) -> None:
         ("rnn", {"nonlinearity": "relu"}, {"nonlinearity": "relu"}),
         ("lstm", {}, {}),
         ("gru", {}, {}),
+        ("rnn", {"biases": 2}, {}),
+        ("lstm", {"biases": 2}, {}),
+        ("gru", {"biases": 2}, {}),
     ],
 )
 @pytest.mark.parametrize("layers, both", [(1, False), (3, False), (2, True)])
@@ -89,7 +92,9 @@ def test_cells_are_those_of_torch(name, options, peer, layers, both):
             pairs = [(cell.weight_x, w_x), (cell.weight_h, w_h), (cell.bias, b)]
             for mine, other in pairs:
                 torch.testing.assert_close(ours[id(mine)], by_weight[id(other)], rtol=0, atol=1e-10)
-            if name == "gru":
+            if cell.bias_h is not None:
+                torch.testing.assert_close(ours[id(cell.bias_h)], by_weight[id(b_h)], rtol=0, atol=1e-10)
+            elif name == "gru":
                 torch.testing.assert_close(
                     ours[id(cell.bias_hn)], by_weight[id(b_h)][-4:], rtol=0, atol=1e-10
                 )
@@ -105,12 +110,37 @@ def test_fast_kernels_run_when_nobody_looks_in(name, monkeypatch):
         network.unroll(torch.zeros(2, 5, 3))
 
 
+@pytest.mark.parametrize("name, options", [("rnn", {}), ("lstm", {"forget_bias": 0.0}), ("gru", {})])
+def test_two_biases_are_drawn_as_torch_draws_them_and_read_from_its_files(name, options):
+    torch.manual_seed(0)
+    ours, next_draw = Recurrent(name, 3, 4, biases=2, **options), torch.rand(1)
+    torch.manual_seed(0)
+    peer, peer_draw = PEERS[name](3, 4), torch.rand(1)
+    named = {TORCH_NAMES[k]: v for k, v in peer.state_dict().items()}
+    assert list(named) == list(ours.state_dict()) and next_draw == peer_draw
+    assert all(torch.equal(v, named[k]) for k, v in ours.state_dict().items())
+    one = Recurrent(name, 3, 4, **options).cells[0]
+    assert (one.bias == 0).all() and (one.recurrent_bias() == 0).all()
+
+
+def test_a_bias_of_choice_is_added_to_what_is_drawn():
+    for build, name in ((LSTMCell, "forget_bias"), (GRUCell, "update_bias")):
+        cells = []
+        for value in (0.0, 3.0):
+            torch.manual_seed(0)
+            cells.append(build(3, 4, biases=2, **{name: value}))
+        moved = (cells[1].bias - cells[0].bias).detach()
+        torch.testing.assert_close(moved[4:8], torch.full((4,), 3.0))
+        assert (moved[:4] == 0).all() and (moved[8:] == 0).all() and cells[0].bias.abs().max() <= 0.5
+
+
 def test_counts_of_parameters():
     """RN-O10: one bias here, two in torch."""
     count = lambda module: sum(p.numel() for p in module.parameters())  # noqa: E731
     assert count(RNNCell(128, 256)) == 98_560 and count(nn.RNN(128, 256)) == 98_816
     assert count(GRUCell(128, 256, reset="before")) == 295_680 and count(nn.GRU(128, 256)) == 296_448
     assert count(GRUCell(128, 256)) == 295_680 + 256  # b_hn
+    assert count(GRUCell(128, 256, biases=2)) == 296_448
     assert count(LSTMCell(128, 256)) == 394_240 and count(nn.LSTM(128, 256)) == 395_264
     torch_bias = 6 * 4 * 256
     assert count(Recurrent("lstm", 128, 256, 3, bidirectional=True)) == 3_944_448 - torch_bias
@@ -266,6 +296,10 @@ ALL = [
     ("lstm", {"frozen": {"f": 1.0}}),
     ("gru", {}),
     ("gru", {"reset": "before"}),
+    ("rnn", {"biases": 2}),
+    ("lstm", {"biases": 2}),
+    ("gru", {"biases": 2}),
+    ("gru", {"biases": 2, "reset": "before"}),
 ]
 
 
@@ -387,6 +421,7 @@ def test_looking_in():
         (lambda: RNNCell(3, 4, "swish"), "nonlinearity is 'swish'"),
         (lambda: GRUCell(3, 4, "never"), "reset is 'never'"),
         (lambda: LSTMCell(3, 4, start="warm"), "start is 'warm'"),
+        (lambda: GRUCell(3, 4, biases=3), "biases is 3"),
         (lambda: LSTMCell(3, 4, frozen={"z": 1.0}), "its gates are i, f, o"),
         (lambda: RNNCell(3, 4, frozen={"z": 1.0}), "it has no gates"),
         (lambda: Recurrent("gru", 3, 4, bidirectional=True).step(torch.zeros(1, 3), None), "no step"),
