@@ -157,7 +157,7 @@ def parameters(module: nn.Module) -> int:
 def weighted(calls: Sequence[Call], within: str = "") -> list[Call]:
     """Those of layers with a matrix of weights, of the module of this name or of all."""
     inside = [c for c in calls if not within or c.name == within or c.name.startswith(f"{within}.")]
-    return [c for c in inside if isinstance(c.module, nn.RNNBase) or matrix(c.module)]
+    return [c for c in inside if isinstance(c.module, Recurrent) or matrix(c.module)]
 
 
 def matrix(module: nn.Module) -> bool:

@@ -34,6 +34,8 @@ from modules.latent.bounds import bernoulli_log_prob
 from modules.latent.vae import VAE
 from modules.mlp import mlp
 from modules.noise import bernoulli
+from modules.recurrent.cell import State
+from modules.recurrent.stack import TORCH_NAMES, Recurrent
 from modules.trace import Step
 
 Kind = Literal["order1", "made", "pixelcnn", "gru"]
@@ -109,14 +111,14 @@ class GRUDecoder(nn.Module):
     def __init__(self, latent_dim: int, width: int) -> None:
         super().__init__()
         self.start = nn.Linear(latent_dim, width)
-        self.gru = nn.GRU(1 + latent_dim, width, batch_first=True)
+        self.gru = Recurrent("gru", 1 + latent_dim, width, biases=2)
         self.last = nn.Linear(width, 1)
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         inputs = torch.cat(
             [shift_right(x)[..., None], z[:, None].expand(-1, x.shape[1], -1)], -1
         )  # (N, D, 1 + K)
-        h, _ = self.gru(inputs, torch.tanh(self.start(z))[None])
+        h, _ = self.gru(inputs, State(torch.tanh(self.start(z))[:, None]))
         return cast(Tensor, self.last(h)).squeeze(-1)
 
 
@@ -136,7 +138,9 @@ class AutoregressiveVAE(VAE):
         torch.Size([3, 32])
     """
 
-    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {"decoder.told": "decoder.condition"}
+    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {"decoder.told": "decoder.condition"} | {
+        f"decoder.gru.{former}": f"decoder.gru.{now}" for former, now in TORCH_NAMES.items()
+    }
 
     def __init__(
         self,

@@ -19,8 +19,8 @@ References: Bowman et al. 2016, Generating Sentences from a Continuous Space, ar
 2014 (GRU), arXiv:1406.1078; [GM] §3.11.1; [UDL] notes of ch. 17.
 """
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, cast
 
 import torch
 import torch.nn.functional as F
@@ -28,6 +28,8 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.latent.vae import VAE
+from modules.recurrent.cell import State
+from modules.recurrent.stack import TORCH_NAMES, Recurrent
 from modules.trace import Step
 
 
@@ -43,7 +45,7 @@ class TextEncoder(nn.Module):
     def __init__(self, vocab_size: int, embedding: int, width: int, latent_dim: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, embedding)
-        self.gru = nn.GRU(embedding, width, batch_first=True)
+        self.gru = Recurrent("gru", embedding, width, biases=2)
         self.last = nn.Linear(width, 2 * latent_dim)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -59,22 +61,23 @@ class TextDecoder(nn.Module):
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, embedding)
         self.start = nn.Linear(latent_dim, width)
-        self.gru = nn.GRU(embedding + latent_dim, width, batch_first=True)
+        self.gru = Recurrent("gru", embedding + latent_dim, width, biases=2)
         self.last = nn.Linear(width, vocab_size)
 
-    def initial_state(self, z: Tensor) -> Tensor:
-        """The state before the first token, (1, N, width)."""
-        return torch.tanh(self.start(z))[None]
+    def initial_state(self, z: Tensor) -> State:
+        """The state before the first token, (N, 1, width)."""
+        return State(torch.tanh(self.start(z))[:, None])
 
-    def unroll(self, before: Tensor, z: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """Embedded tokens (N, L, E) that stand before -> logits (N, L, V) and the state behind them."""
-        codes = z[:, None].expand(-1, before.shape[1], -1)
-        h, state = self.gru(torch.cat([before, codes], -1), state)
+    def step(self, before: Tensor, z: Tensor, state: State) -> tuple[Tensor, State]:
+        """Embedded token (N, E) that stands before -> logits (N, V) and the state behind it."""
+        h, state = self.gru.step(torch.cat([before, z], -1), state)
         return self.last(h), state
 
     def forward(self, x: Tensor, z: Tensor) -> Tensor:
         before = F.pad(self.embedding(x), (0, 0, 1, 0))[:, :-1]  # nothing stands before the first
-        return self.unroll(before, z, self.initial_state(z))[0]
+        codes = z[:, None].expand(-1, x.shape[1], -1)
+        h, _ = self.gru(torch.cat([before, codes], -1), self.initial_state(z))
+        return cast(Tensor, self.last(h))
 
 
 class TextVAE(VAE):
@@ -98,6 +101,11 @@ class TextVAE(VAE):
         torch.Size([3, 12])
     """
 
+    FORMER_TENSORS: ClassVar[Mapping[str, str]] = {
+        f"{side}.gru.{former}": f"{side}.gru.{now}"
+        for side in ("encoder", "decoder")
+        for former, now in TORCH_NAMES.items()
+    }
     FIXED = ("hidden", "activation", "decoder", "sigma", "learn_sigma")
 
     def __init__(
@@ -156,12 +164,12 @@ class TextVAE(VAE):
         flat = z.reshape(-1, self.latent_dim)
         x = torch.full((len(flat), self.length), self.end, device=z.device)
         writer = cast(TextDecoder, self.decoder)
-        before, state = flat.new_zeros(len(flat), 1, self.embedding), writer.initial_state(flat)
+        before, state = flat.new_zeros(len(flat), self.embedding), writer.initial_state(flat)
         for i in range(self.length):
-            logits, state = writer.unroll(before, flat, state)
-            chosen = choose(logits[:, 0].softmax(-1))
+            logits, state = writer.step(before, flat, state)
+            chosen = choose(logits.softmax(-1))
             x[:, i] = chosen if i == 0 else torch.where(x[:, i - 1] == self.end, self.end, chosen)
-            before = writer.embedding(x[:, i : i + 1])
+            before = writer.embedding(x[:, i])
         return x.reshape(*z.shape[:-1], self.length)
 
     def decode(self, z: Tensor, **given: Any) -> Tensor:

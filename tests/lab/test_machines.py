@@ -22,6 +22,7 @@ from modules.convolution.cnn2d import CNN2d
 from modules.diffusion.ddpm import DDPM, ImageDDPM
 from modules.flow.coupling import RealNVP
 from modules.graph.gcn import GCN
+from modules.latent.text_vae import TextVAE
 from modules.latent.vae import VAE
 from modules.recurrent.labelling import Tagger
 from modules.recurrent.seq2seq import Seq2Seq
@@ -134,6 +135,11 @@ def test_sizes_come_from_the_network_that_runs_and_not_from_its_settings() -> No
     model = GAN(latent_dim=3, hidden=(8,), ema=0)
     model.generator = nn.Sequential(nn.Linear(3, 5), nn.ReLU(), nn.Linear(5, 2))
     assert machine.read(model)["G"].shape == "3→5→2"
+
+
+def test_a_recurrent_layer_is_one_of_the_layers_of_an_encoder() -> None:
+    text = machine.read(TextVAE(event_shape=(5,), vocab_size=4, embedding=3, width=6, latent_dim=2))
+    assert text["encoder"].more.startswith("3 layers") and text["decoder"].more.startswith("4 layers")
 
 
 def test_reading_leaves_the_model_as_it_was() -> None:

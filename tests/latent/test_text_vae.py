@@ -81,7 +81,7 @@ def test_logits_see_what_stands_before_and_the_code() -> None:
             for b, other in enumerate(LINES):
                 same = torch.allclose(result[a, i], result[b, i], atol=1e-12)
                 assert same == torch.equal(x[:i], other[:i])
-    for way in (model.decoder.start.weight, model.decoder.gru.weight_ih_l0):  # each alone tells the code
+    for way in (model.decoder.start.weight, model.decoder.gru.cells[0].weight_x):  # each alone tells the code
         with torch.no_grad():
             kept, way[:] = way.clone(), 0.0
         by_z = torch.autograd.functional.jacobian(lambda v: model.logits(LINES[:1], v[None])[0], z)
@@ -126,8 +126,8 @@ def test_the_bound_cannot_tell_collapse_from_use() -> None:
             parameter.zero_()
         writer = model.decoder
         writer.embedding.weight.copy_(torch.tensor([[-20.0, 0], [20.0, 0], [0, 0]]))
-        writer.gru.weight_ih_l0[4, 0] = 1.0  # the candidate state is the sign of the letter before
-        writer.gru.bias_ih_l0[2:4] = -40.0  # and replaces the old one
+        writer.gru.cells[0].weight_x[4, 0] = 1.0  # the candidate state is the sign of the letter before
+        writer.gru.cells[0].bias[2:4] = -40.0  # and replaces the old one
         writer.last.weight.copy_(torch.tensor([[-40.0, 0], [40.0, 0], [0, 0]]))
         writer.last.bias.copy_(torch.tensor([0.0, 0.0, -40.0]))
     parts = model.elbo_terms(x, generator=seeded())
