@@ -405,6 +405,24 @@ def measured(function: Callable[[Tensor], Tensor], x: Tensor, unit: Any = ()) ->
     return torch.zeros_like(x) if gradient is None else gradient.abs()
 
 
+def measured_each(function: Callable[[Tensor], Tensor], x: Tensor, units: Sequence[Unit]) -> Tensor:
+    """`measured` of U units at once: x (N, ...) -> (U, N, ...), a row of N gradients a unit.
+
+    Args:
+        function: of a batch (B, ...); an example has no part in what it says of another.
+        units: indices in what it says of one example.
+    """
+    U, N = len(units), len(x)
+    at = torch.tensor(units).T  # a row of indices an axis of the result
+
+    # an example has no part in another's unit, so the gradient of the sum holds all gradients
+    def chosen(batch: Tensor) -> Tensor:
+        each = function(batch).unflatten(0, (U, N))
+        return each[torch.arange(U), :, *at].sum()
+
+    return measured(chosen, x.repeat(U, *[1] * (x.ndim - 1))).unflatten(0, (U, N))
+
+
 def measured_fields(model: nn.Module, x: Tensor, layer: int, units: Sequence[Unit]) -> Tensor:
     """|∂ unit / ∂ input| (U, positions...) of U units, the largest over input channels, of inputs
     x (N, C, positions...), averaged over the N inputs: one input gives its own field, many the effective
@@ -415,16 +433,7 @@ def measured_fields(model: nn.Module, x: Tensor, layer: int, units: Sequence[Uni
         units: indices in that layer's output.
     """
     chain = nn.Sequential(*layers_of(model)[: layer + 1])
-    U, N = len(units), len(x)
-    at = torch.tensor(units).T  # a row of indices an axis of the layer
-
-    # an example has no part in another's unit, so the gradient of the sum holds all gradients
-    def chosen(batch: Tensor) -> Tensor:
-        each = chain(batch).unflatten(0, (U, N))
-        return each[torch.arange(U), :, *at].sum()
-
-    every = measured(chosen, x.repeat(U, *[1] * (x.ndim - 1)))  # (U·N, C, positions...)
-    return every.amax(1).unflatten(0, (U, N)).mean(1)
+    return measured_each(chain, x, units).amax(2).mean(1)  # of (U, N, C, positions...)
 
 
 def measured_field(model: nn.Module, x: Tensor, layer: int, unit: Unit) -> Tensor:

@@ -21,6 +21,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.lenses import text as texts
+from lab.lenses import through_time
 from modules.language import decoding
 from modules.language.ngram import NGram
 from modules.language.truncation import SamplingParams
@@ -163,13 +164,14 @@ def replaced(ids: Tensor, draws: int, seed: int) -> Tensor:
     return result
 
 
-@torch.no_grad()
 def changes(model: Writer, ids: Tensor, others: Tensor) -> Tensor:
     """|change of log p(x_t)| where the character at s is another one, mean over the draws: (N, N), row s;
     only t > s says something."""
-    N = len(ids)
-    after = log_p(model, others.flatten(0, 1), ids).view(-1, N, N)
-    return (after - log_p(model, ids[None], ids)).abs().mean(0)
+
+    def said(texts: Tensor) -> Tensor:
+        return log_p(model, texts, ids)
+
+    return through_time.replacing(said, ids, others, lambda after, before: (after - before).abs()).mean(0).T
 
 
 def log_p(model: Writer, tokens: Tensor, targets: Tensor) -> Tensor:

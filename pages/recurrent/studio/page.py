@@ -1,6 +1,7 @@
 """Character studio: an LSTM writes behind a prime, beside counts and a transformer; how far back it reads."""
 
 from lab import ui
+from lab.lenses import through_time
 from modules.language import decoding
 from modules.recurrent.language_model import RecurrentDecoder, RecurrentLM
 from pages.recurrent.studio import figures, lens
@@ -104,7 +105,9 @@ with stage.below:
             """,
             shows=lstm,
         )
-        ui.source(lens.influence, lens.changes, lens.log_p, references=ROOM.references)
+        ui.source(
+            lens.influence, lens.changes, through_time.replacing, lens.log_p, references=ROOM.references
+        )
     else:
         ends = {name: float(lens.running(one)[-1]) for name, one in results.items()}
         told = ", ".join(f"{name} {value:.2f}" for name, value in ends.items())

@@ -51,6 +51,7 @@ ROOM = Room(
         "[LLM] eq. 1.5-1.7, [GM] 1.6.2",
     ),
     machine="recurrent",
+    lenses=("receptive_field",),
     state=State,
     symbols={
         "p": "probability that the model gives", "x_t": "character at step t",
