@@ -5,11 +5,12 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from opening import figure, film, open_page, spoken, warnings
+from opening import figure, film, open_page, plain, spoken, warnings
 
 from datamodules.homographs import HOMOGRAPHS, SENSES, TAGS, pairs
 from lab import experiments, weights
 from lab.errors import UserError
+from lab.lenses import through_time
 from lab.lenses.text import tokenizer
 from modules.recurrent.labelling import Tagger
 from pages.recurrent.tagging import lens, room
@@ -117,3 +118,33 @@ def test_the_page_shows_these_numbers(taggers: tuple[Tagger, Tagger]) -> None:
     _, arrays = figure(page, "directions")
     np.testing.assert_allclose(arrays["data.2.z"], result.seen[:, 0], atol=1e-5)
     np.testing.assert_allclose(arrays["data.3.z"], result.seen[:, 1], atol=1e-5)
+
+
+@pytest.mark.parametrize("text", room.EXAMPLES.values())
+def test_only_both_ways_a_word_behind_reaches_the_tag(taggers: tuple[Tagger, Tagger], text: str) -> None:
+    """Each gradient is that of the log odds by autograd, and 0 where the theory has no path."""
+    sentence = lens.sentence(text)
+    reach, steps = lens.reach(*taggers, CARD, sentence), len(sentence.words)
+    tokens = torch.tensor([CODER.encode(text)])
+    a, b = (TAGS.index(sense) for sense in sentence.senses)
+    for tagger, found in zip(taggers, reach, strict=True):
+        theory = through_time.paths(tagger.recurrent, steps)[sentence.at]
+        assert torch.equal(found > 0, theory > 0)
+        x = tagger.embedding(tokens).detach().requires_grad_()
+        h = tagger.recurrent.unroll(x)[0][0, sentence.at]
+        ((tagger.head.weight[a] - tagger.head.weight[b]) @ h).backward()
+        torch.testing.assert_close(found, x.grad[0].abs().amax(-1), rtol=0, atol=1e-12)  # type: ignore[index]
+    assert (reach[0] > 0).all() and (reach[1, sentence.at + 1 :] == 0).all()
+
+
+def test_the_page_shows_the_receptive_field(taggers: tuple[Tagger, Tagger]) -> None:
+    page, sentence = opened(text=room.RIVER), lens.sentence(room.RIVER)
+    reach = lens.reach(*taggers, CARD, sentence)
+    left, both = figure(page, "reach")[0]["figure"]["data"]
+    np.testing.assert_allclose(plain(both["y"]), reach[0], atol=1e-5)
+    np.testing.assert_allclose(plain(left["y"]), reach[1], atol=1e-5)
+    told = next(c.value for c in page.caption if c.value.startswith("Receptive field"))
+    assert "12 of 12 words" in told and "2 from the left" in told and "12 and 2 do" in told
+    assert told.endswith("Behind bank it is largest at quiet (11).")
+    last = opened(text="we saw the bank")
+    assert not last.exception and not any("Behind" in c.value for c in last.caption)

@@ -1,7 +1,9 @@
 """Two directions over the words of a sentence, and what follows for the tag of its homograph."""
 
 import numpy as np
+import plotly.graph_objects as go
 from plotly.subplots import make_subplots
+from torch import Tensor
 
 from datamodules.homographs import SENSES
 from lab.figures import theme
@@ -53,6 +55,14 @@ def directions(result: Reading, text: Sentence, show: str, sense: str) -> Tree:
     for trace, way in ((2, result.seen[:, 0]), (3, result.seen[:, 1])):
         tree = turning(tree, trace, z=array(way))
     return tree
+
+
+def reach(result: Tensor, text: Sentence) -> go.Figure:
+    """What each word moves the log odds by, (2, T): by the bidirectional tagger and from the left."""
+    return bars(
+        text.words, result[0], baseline=result[1], names=(BOTH, LEFT), ylabel="|∂ log odds / ∂ word|",
+        highlight=range(len(text.words)),
+    )  # fmt: skip
 
 
 def tags(result: Reading) -> Tree:

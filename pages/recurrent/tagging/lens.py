@@ -15,6 +15,7 @@ from torch import Tensor
 
 from datamodules.homographs import HOMOGRAPHS, LEXICON, SENSES, TAGS
 from lab.errors import UserError
+from lab.lenses import through_time
 from lab.lenses.text import tokenizer
 from modules.recurrent.labelling import Tagger
 from pages.recurrent.tagging.room import RESET, STATE, UPDATE
@@ -114,6 +115,22 @@ def odds(both: Tagger, h: Tensor, text: Sentence) -> Tensor:
     a, b = (TAGS.index(sense) for sense in text.senses)
     forward, backward = ((both.head.weight[a] - both.head.weight[b]) * h).chunk(2)
     return torch.stack([forward.sum(), backward.sum(), both.head.bias[a] - both.head.bias[b]])
+
+
+def reach(both: Tagger, left: Tagger, both_card: Mapping[str, Any], text: Sentence) -> Tensor:
+    """|∂ log P(a)/P(b) / ∂ e_k| of the homograph by each word of the whole sentence, e_k its embedding, the
+    largest over its features: by the bidirectional tagger, and from the left, (2, T)."""
+    tokens = torch.tensor(tokenizer(both_card).encode(" ".join(text.words)))
+    a, b = (TAGS.index(sense) for sense in text.senses)
+
+    def measured(tagger: Tagger) -> Tensor:
+        def log_odds(x: Tensor) -> Tensor:
+            logits = tagger.head(tagger.recurrent(x)[0])
+            return logits[..., a] - logits[..., b]  # (B, T)
+
+        return through_time.gradients(log_odds, tagger.embedding(tokens), [(text.at,)])[0]
+
+    return torch.stack([measured(tagger) for tagger in (both, left)])
 
 
 def of_sense(p: Tensor, sense: str) -> Tensor:

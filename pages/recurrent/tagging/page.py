@@ -2,6 +2,7 @@
 left."""
 
 from lab import ui
+from lab.lenses import through_time
 from modules.recurrent.labelling import Tagger
 from modules.recurrent.stack import Recurrent, reverse
 from pages.recurrent.tagging import figures, lens
@@ -62,6 +63,22 @@ with stage.below:
             wrong={name: f"{name} moves them by {float(jumps[k]):.2f}." for k, name in names.items()},
             veils=("picture", "equation"),
         )  # fmt: skip
+    reach = ui.compute(lens.reach, now)
+    steps = len(text.words)
+    heard = [int((through_time.paths(ui.load(name).recurrent, steps)[text.at] > 0).sum())
+             for name in (now.both, now.left)]  # fmt: skip
+    ui.figure(
+        figures.reach(reach, text), key="reach",
+        alt=f"Gradient of the log odds of the senses of {word} by each word, of both taggers",
+        data={"word": text.words, "both ways": reach[0], "from the left": reach[1]},
+    )  # fmt: skip
+    most = max(range(text.at + 1, steps), key=reach[0].tolist().__getitem__, default=None)
+    ui.caption(
+        f"Receptive field of the tag of {word} in the whole sentence: in theory {heard[0]} of {steps} words "
+        f"reach it read both ways, and {heard[1]} from the left; by the gradient of the log odds by each "
+        f"word's embedding {int((reach[0] > 0).sum())} and {int((reach[1] > 0).sum())} do."
+        + ("" if most is None else f" Behind {word} it is largest at {text.words[most]} ({most + 1}).")
+    )
     ui.program(
         f"""
         import torch
@@ -76,4 +93,7 @@ with stage.below:
         """,
         shows=result.both[-1],
     )
-    ui.source(Tagger.predict, Recurrent.unroll, reverse, lens.odds, references=ROOM.references)
+    ui.source(
+        Tagger.predict, Recurrent.unroll, reverse, lens.odds, lens.reach, through_time.gradients,
+        references=ROOM.references,
+    )  # fmt: skip

@@ -50,6 +50,7 @@ ROOM = Room(
         "[GM] 1.6.2 and 1.6.3",
     ),
     machine="recurrent",
+    lenses=("receptive_field",),
     state=State,
     symbols={
         r"\overrightarrow{v}": "difference of the head's two rows, the forward half",
