@@ -1,4 +1,4 @@
-"""Sentences as a translator reads them, and the words that it writes.
+"""Sentences as a translator reads them, the words that it writes, and how often it is right.
 
 Shapes: S source words, T target words with the end.
 """
@@ -9,14 +9,20 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Any
 
+import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules import spanish
+from datamodules.spanish import AlignedPairs
 from datamodules.tokenizer import words
 from lab.errors import UserError
 from lab.lenses import text as texts
+from modules.recurrent.alignment import AlignmentErrorRate
+from modules.recurrent.seq2seq import IGNORED, Seq2Seq
 
 LONGEST, MOST = 40, 56  # words that are read, and written
+ABOVE = 0.25  # the weight above which there is a link
 END = "⊣"  # shown for <eos>
 GERMAN = {
     "Kitchen": "Eine Frau, die in einer Küche eine Schale mit Essen hält.",
@@ -107,3 +113,29 @@ def differing(names: list[str], reference: list[str]) -> list[bool]:
     for start, _, size in SequenceMatcher(None, names, reference, autojunk=False).get_matching_blocks():
         differ[start : start + size] = [False] * size
     return differ
+
+
+# --- Whole sentences, and all of their weights ---------------------------------------------------
+
+
+@torch.no_grad()
+def exact(model: Seq2Seq, pairs: AlignedPairs) -> float:
+    """Share of sentences whose greedy translation is right in all words and in its end."""
+    source, length, _, target = pairs[torch.arange(len(pairs))]
+    written = model.translate(source, length, target.shape[1])
+    written = F.pad(written, (0, target.shape[1] - written.shape[1]), value=model.eos)
+    return float((written == target.where(target != IGNORED, model.eos)).all(1).float().mean())
+
+
+@torch.no_grad()
+def alignment_error(model: Seq2Seq, pairs: AlignedPairs) -> Tensor:
+    """Alignment error rate under teacher forcing, of links above ¼ and to the largest weight: (2,)."""
+    rows = torch.arange(len(pairs))
+    source, length, _, target = pairs[rows]
+    _, gamma = model(source, target, length)
+    links, results = pairs.links(rows), []
+    for threshold in (ABOVE, None):
+        metric = AlignmentErrorRate(threshold)
+        metric.update(gamma, *links)
+        results.append(metric.compute())
+    return torch.stack(results)

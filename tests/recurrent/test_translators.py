@@ -4,12 +4,11 @@ from functools import cache
 
 import pytest
 import torch
-from torch import Tensor
 
 from datamodules.spanish import AlignedPairs, sentences, tokenizer
 from lab import weights
-from modules.recurrent.alignment import AlignmentErrorRate
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from lab.lenses import translations
+from modules.recurrent.seq2seq import Seq2Seq
 
 COUNT = 100  # sentences of each number of clauses
 
@@ -28,30 +27,9 @@ def pairs(clauses: int, held_out: bool = False) -> AlignedPairs:
     return AlignedPairs(sentences(COUNT, (clauses, clauses), split, held_out, seed=3), tokenizer())
 
 
-def batch(of: AlignedPairs) -> tuple[Tensor, Tensor, Tensor]:
-    """Sources, their lengths, targets."""
-    source, lengths, _, target = of[torch.arange(len(of))]
-    return source, lengths, target
-
-
-@torch.no_grad()
 def exact(name: str, of: AlignedPairs) -> float:
     """Share of sentences whose greedy translation is right in all words and in its end."""
-    model, (source, lengths, target) = shipped(name), batch(of)
-    written = model.translate(source, lengths, target.shape[1])
-    written = torch.nn.functional.pad(written, (0, target.shape[1] - written.shape[1]), value=model.eos)
-    return (written == target.where(target != IGNORED, model.eos)).all(1).float().mean().item()
-
-
-@torch.no_grad()
-def error(clauses: int, threshold: float | None) -> float:
-    """AER of attention under teacher forcing."""
-    of = pairs(clauses)
-    source, lengths, target = batch(of)
-    _, gamma = shipped("attention-spanish")(source, target, lengths)
-    metric = AlignmentErrorRate(threshold)
-    metric.update(gamma, *of.links(torch.arange(len(of))))
-    return metric.compute().item()
+    return translations.exact(shipped(name), of)
 
 
 def test_attention_translates_the_lengths_that_it_has_seen_and_no_longer_ones():
@@ -76,8 +54,13 @@ def test_attention_aligns_without_having_seen_a_link():
     """AER, mean over one to four clauses: 0.11 of the links above ¼; 0.15 of the largest weight alone, which
     for an article is that of its noun, a possible link, and for a verb that of one of its two words. It is
     lost beyond the lengths of training."""
-    above = [error(clauses, 0.25) for clauses in (1, 2, 3, 4)]
-    largest = [error(clauses, None) for clauses in (1, 2, 3, 4)]
-    assert sum(above) / 4 == pytest.approx(0.108, abs=0.005)
-    assert sum(largest) / 4 == pytest.approx(0.149, abs=0.005)
-    assert error(6, 0.25) > 0.5
+    above, largest = (
+        torch.stack(
+            [translations.alignment_error(shipped("attention-spanish"), pairs(k)) for k in (1, 2, 3, 4)]
+        )
+        .mean(0)
+        .tolist()
+    )
+    assert above == pytest.approx(0.108, abs=0.005)
+    assert largest == pytest.approx(0.149, abs=0.005)
+    assert translations.alignment_error(shipped("attention-spanish"), pairs(6))[0] > 0.5

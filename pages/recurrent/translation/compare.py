@@ -12,18 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules.spanish import AlignedPairs, sentences
 from lab.errors import UserError
 from lab.lenses import text as texts
-from lab.lenses.translations import END, sentence
-from modules.recurrent.alignment import AlignmentErrorRate
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from lab.lenses.translations import END, alignment_error, exact, sentence
+from modules.recurrent.seq2seq import Seq2Seq
 
 CLAUSES, COUNT = 7, 100  # the most clauses, and sentences of each number of them
-ABOVE = 0.25  # the weight above which there is a link
 
 
 # --- Length ------------------------------------------------------------------------------------------
@@ -60,29 +57,6 @@ def lengths(model: Seq2Seq, fixed: Seq2Seq, model_card: Mapping[str, Any]) -> It
         rows.append((pairs.lengths.float().mean(), each, alignment_error(model, pairs)))
         words, right, error = (torch.stack(each) for each in zip(*rows, strict=True))
         yield k / CLAUSES, Lengths(words, right, error, trained)
-
-
-@torch.no_grad()
-def exact(model: Seq2Seq, pairs: AlignedPairs) -> float:
-    """Share of sentences whose greedy translation is right in all words and in its end."""
-    source, length, _, target = pairs[torch.arange(len(pairs))]
-    written = model.translate(source, length, target.shape[1])
-    written = F.pad(written, (0, target.shape[1] - written.shape[1]), value=model.eos)
-    return float((written == target.where(target != IGNORED, model.eos)).all(1).float().mean())
-
-
-@torch.no_grad()
-def alignment_error(model: Seq2Seq, pairs: AlignedPairs) -> Tensor:
-    """Alignment error rate under teacher forcing, of links above ¼ and to the largest weight: (2,)."""
-    rows = torch.arange(len(pairs))
-    source, length, _, target = pairs[rows]
-    _, gamma = model(source, target, length)
-    links, results = pairs.links(rows), []
-    for threshold in (ABOVE, None):
-        metric = AlignmentErrorRate(threshold)
-        metric.update(gamma, *links)
-        results.append(metric.compute())
-    return torch.stack(results)
 
 
 SHARES = ["nearly all", "about half", "nearly none"]

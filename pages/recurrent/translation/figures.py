@@ -10,8 +10,8 @@ from lab.figures import theme
 from lab.figures.alignments import growing
 from lab.figures.basic import array, bars, curves
 from lab.figures.moving import Tree, per_frame, turning
-from lab.lenses.translations import differing
-from pages.recurrent.translation.compare import ABOVE, Decoding, Lengths
+from lab.lenses.translations import ABOVE, differing
+from pages.recurrent.translation.compare import Decoding, Lengths
 from pages.recurrent.translation.lens import Pair, Parts, column
 
 

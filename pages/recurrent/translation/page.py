@@ -141,14 +141,15 @@ with stage.below:
             load
             + f"""
             from datamodules.spanish import AlignedPairs, sentences
-            from pages.recurrent.translation import compare
+            from lab.lenses import translations
 
             pairs = AlignedPairs(sentences({compare.COUNT}, ({k}, {k}), "test", seed={k}), coder)
-            result = compare.exact(model, pairs)  # {k} clauses
+            result = translations.exact(model, pairs)  # {k} clauses
             """,
             shows=float(found.exact[k - 1, 0]),
         )
-        ui.source(compare.exact, compare.alignment_error, Seq2Seq.translate, references=ROOM.references)
+        ui.source(translations.exact, translations.alignment_error, Seq2Seq.translate,
+                  references=ROOM.references)  # fmt: skip
     elif now.view == FORCED:
         forced, free = found.nats
         where = (
