@@ -208,6 +208,10 @@ def test_scenes_say_what_is_seen(models: Models, counted: dict[str, gallery.Coun
     peaks = one.gamma.argmax(1)
     assert one.words[8:] == ["triangle", END]
     assert one.inside[3, peaks[3]] and one.inside[8, peaks[8]] and one.of[3] != one.of[8]
+    state = STATES["Collapsed"]
+    both = lens.compare(soft, weights.load(state.hard).eval(), CARD, state.asked, state.location, state.seed)
+    assert both.soft.right and both.hard.words == both.soft.words and both.soft.words[state.step] == "circle"
+    assert float(both.soft.mass[state.step]) > 0.9 and float(both.hard.mass[state.step]) < 0.01
     assert float(one.entropy[[0, 5, 9]].min()) > float(one.entropy[8])
     for name in ("Soft and hard", "Resample"):
         state = STATES[name]
@@ -273,8 +277,21 @@ def test_the_page_counts_errors(counted: dict[str, gallery.Counted]) -> None:
 
 def test_captioners_come_in_pairs() -> None:
     assert lens.fits(experiments.find("soft-scenes")) and lens.fits(experiments.find("hard-scenes"))
+    assert lens.fits(experiments.find("collapsed-scenes"))
     assert not lens.fits(experiments.find("encoder-scenes")) and not lens.fits(
         experiments.find("gru-mnist1d")
     )
     assert State(model="hard-scenes/a").soft == "soft-scenes"
     assert State(model="hard-scenes/a").hard == "hard-scenes/a"
+    collapsed = State(model="collapsed-scenes")
+    assert (collapsed.soft, collapsed.hard) == ("soft-scenes", "collapsed-scenes")
+    assert State(model="collapsed-scenes", view=room.BOTH).hard == "hard-scenes"
+    assert State(view=room.BOTH, beside=room.COLLAPSED).hard == "collapsed-scenes"
+
+
+def test_a_good_caption_does_not_prove_a_good_map() -> None:
+    """Of known pairs most captions of the one that collapsed are right, and few peaks are in the box."""
+    metrics = experiments.find("collapsed-scenes").card["metrics"]
+    assert metrics["val/exact"] > 0.7 and metrics["val/pointing"] < 2 * metrics["val/area"]
+    sister = experiments.find("hard-scenes").card["metrics"]
+    assert sister["val/exact"] > 0.95 and sister["val/pointing"] > 0.9

@@ -160,11 +160,11 @@ def pressed(x: float, y: float, side: int, chosen: Sequence[int]) -> int | None:
     return chosen[index] if 0 <= column < COLUMNS and 0 <= index < len(chosen) else None
 
 
-def counts(found: Counted) -> go.Figure:
-    """First wrong words by their kind, of both captioners."""
+def counts(found: Counted, beside: str) -> go.Figure:
+    """First wrong words by their kind, of soft attention and what stands beside it."""
     kinds = {PLACE: "wrong<br>place", NAME: "wrong<br>name", RELATION: "relation<br>or end"}
     fig = go.Figure()
-    for name, one, color in (("hard", found.hard, theme.ORANGE), ("soft", found.soft, theme.ATTENTION)):
+    for name, one, color in ((beside, found.hard, theme.ORANGE), ("soft", found.soft, theme.ATTENTION)):
         values = [one.count(kind) for kind in kinds]
         fig.add_bar(y=list(kinds.values()), x=values, name=name, orientation="h", marker={"color": color},
                     text=[str(v) for v in values], textposition="outside", cliponaxis=False)  # fmt: skip

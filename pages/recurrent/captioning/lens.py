@@ -25,7 +25,17 @@ from lab.errors import UserError
 from lab.experiments import Experiment
 from modules.recurrent.captioning import Captioner
 from modules.recurrent.grid_features import pointing
-from pages.recurrent.captioning.room import DRAWN, KINDS, OBJECTS, OWN, PAIRS, SEEN, THREE, variant
+from pages.recurrent.captioning.room import (
+    ATTENTIONS,
+    DRAWN,
+    KINDS,
+    OBJECTS,
+    OWN,
+    PAIRS,
+    SEEN,
+    THREE,
+    variant,
+)
 
 Asked = tuple[str, int, tuple[tuple[str, int], ...], float]
 MOST, TEST = 24, 3  # words that are written; number of the test split
@@ -40,14 +50,16 @@ COUNT = 1000  # test scenes of a kind
 def fits(experiment: Experiment) -> bool:
     """Check for a captioner of scenes with soft or hard attention whose sister is trained too."""
     kind = experiment.name.partition("-")[0]
-    if not experiment.module.endswith(".Captioner") or kind not in ("soft", "hard"):
+    if not experiment.module.endswith(".Captioner") or kind not in ATTENTIONS:
         return False
     try:
         sisters = [experiments.find(variant(experiment.name, each)) for each in ("soft", "hard")]
     except UserError:
         return False
     given = experiment.config["model"].get("init_args") or {}
-    return given.get("context", "soft") == kind and all(each.weights is not None for each in sisters)
+    return given.get("context", "soft") == ATTENTIONS[kind] and all(
+        each.weights is not None for each in sisters
+    )
 
 
 # --- The scene ---------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from pages.recurrent.captioning.room import BOTH, DRAWN, ERRORS, ROOM, WORDS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
+kind = now.hard.partition("-")[0]  # hard, or collapsed
 
 
 def load(**names: str) -> str:
@@ -56,11 +57,12 @@ elif now.view == BOTH:
     shown, longer = found.picture, max(found.soft.words, found.hard.words, key=len)
     film = ui.film_of(now, len(longer), names=longer)
     with stage.picture:
-        for column, key, one in zip(ui.columns(2), ("soft", "hard"), (found.soft, found.hard), strict=True):
+        names = {"soft": "soft", "hard": kind}
+        for column, key, one in zip(ui.columns(2), names, (found.soft, found.hard), strict=True):
             with column:
                 ui.figure(
-                    figures.over(shown, one, film.count, key), key=key, share=1.0, film=film,
-                    alt=f"The scene by {key} attention, its caption above; squares of area γ",
+                    figures.over(shown, one, film.count, names[key]), key=key, share=1.0, film=film,
+                    alt=f"The scene by attention, {names[key]}, its caption above; squares of area γ",
                 )  # fmt: skip
     with stage.foot:
         ui.machine(now.soft, film=film, lit=[("context", "cell", "logits")] * film.count,
@@ -89,8 +91,8 @@ else:
                     "square where γ is largest",
                 )  # fmt: skip
         with right:
-            ui.figure(figures.counts(counted), key="counts", share=1.0,
-                      alt="First wrong words by kind, with soft and with hard attention")  # fmt: skip
+            ui.figure(figures.counts(counted, kind), key="counts", share=1.0,
+                      alt=f"First wrong words by kind, soft attention and {kind}")  # fmt: skip
 
     def opened(cases: gallery.Cases, chosen: list[int], side: int, x: float, y: float) -> dict[str, object]:
         """The scene that is clicked, word by word."""

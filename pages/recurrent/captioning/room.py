@@ -21,6 +21,8 @@ CASES = PLACE, NAME, RELATION, ELSEWHERE = (
     "wrong place", "right place, wrong name", "relation or end", "right word, wrong place",
 )  # fmt: skip
 WRONG = "all errors"
+SOFT, HARD, COLLAPSED = "soft", "hard", "collapsed"
+ATTENTIONS = {SOFT: SOFT, HARD: HARD, COLLAPSED: HARD}  # how a name begins: attention
 
 
 def one(state: Any) -> bool:
@@ -49,8 +51,13 @@ class State:
     model: Annotated[
         str,
         Model("Captioner", family="recurrent", only=late("lens", "fits"), when=lambda now: not both(now),
-              first=("soft-scenes", "hard-scenes"), as_list=True),
+              first=("soft-scenes", "hard-scenes", "collapsed-scenes"), as_list=True),
     ] = "soft-scenes"  # fmt: skip
+    beside: Annotated[
+        str,
+        Choice("Beside soft attention", (HARD, COLLAPSED), when=both,
+               help="Hard attention that began as soft, or as such."),
+    ] = HARD  # fmt: skip
     location: Annotated[
         str, Choice("Place of hard attention", LOCATIONS, when=both, help="Where its weights are largest, "
                     "or drawn by them.")
@@ -108,11 +115,13 @@ class State:
 
     @property
     def hard(self) -> Annotated[str, Model("Hard attention")]:
-        return variant(self.model, "hard")
+        """Of hard attention, the one that stands beside."""
+        begins = self.model.partition("-")[0]
+        return variant(self.model, self.beside if both(self) else begins if begins == COLLAPSED else HARD)
 
 
 def variant(name: str, kind: str) -> str:
-    """The captioner with this attention that belongs to one, by their names."""
+    """The captioner of this kind that belongs to one, by their names."""
     begins, _, rest = name.partition("/")[0].partition("-")
     return name if begins == kind else f"{kind}-{rest}"
 
@@ -146,10 +155,6 @@ ROOM = Room(
             "At “circle” nearly all of γ lies in the box of the circle, a sixteenth of the picture.",
             State(step=3),
         ),
-        "Jump": Scene(
-            "From “circle” to “triangle” the weights leave one object for the other: reading order.",
-            State(step=8),
-        ),
         "No box": Scene(
             "“a” and the end speak of no object: γ is spread, and its entropy is higher than at “triangle”.",
             State(step=9),
@@ -161,6 +166,13 @@ ROOM = Room(
         "Resample": Scene(
             "Places are drawn by γ: another seed looks elsewhere, and mostly writes the same caption.",
             State(view=BOTH, location=DRAWN, seed=1, step=1),
+        ),
+        "Collapsed": Scene(
+            "Begun as hard attention, it collapsed: the same right caption, but no weight is at the circle.",
+            State(
+                view=BOTH, beside=COLLAPSED, step=8,
+                first="small yellow triangle", at1=6, second="big green circle", at2=12,
+            ),
         ),
         "New object": Scene(
             "No training scene has a blue square: it looks at the square, and names another shape.",
