@@ -28,13 +28,12 @@ from datamodules.translation import SentencePairs, Translation
 from lab import experiments, weights
 from lab.bench.timing import Row
 from lab.lenses import text
-from modules.language.beam import batched_beam_search
+from lab.training.bleu import LENGTH, SIGNATURE, best_of_beam, texts
 from modules.recurrent.seq2seq import IGNORED, Seq2Seq
 
-WIDTH, ALPHA, OFFSET = 5, 0.6, 5.0
-LENGTH = 80  # the most tokens of a translation
+WIDTH, ALPHA = 5, 0.6
 BATCH = 100  # sentences
-SIGNATURE = f"nrefs:1|case:mixed|eff:no|tok:13a|smooth:none|torchmetrics:{version('torchmetrics')}"
+COUNTED = f"{SIGNATURE}|torchmetrics:{version('torchmetrics')}"
 WIDTHS = 1, 2, 4, 8, 16  # of beams that are compared by log p alone
 QUICK = 20  # sentences
 LENGTHS = {"up to 8": (0, 8), "9 to 11": (9, 11), "12 to 14": (12, 14), "15 or more": (15, LENGTH)}  # words
@@ -73,11 +72,6 @@ def costs(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> Costs:
     return Costs(forced, free, tokens, words)
 
 
-def texts(tokens: Tensor, eos: int, coder: Tokenizer) -> list[str]:
-    """Texts of targets or translations (B, T), up to their ends."""
-    return [coder.decode([t for t in row if t not in (eos, IGNORED)]) for row in tokens.tolist()]
-
-
 @torch.no_grad()
 def greedy(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
     """Greedy translations, as texts."""
@@ -93,10 +87,9 @@ def search(
     results: list[str] = []
     log_probs: list[float] = []
     for source, length, _, _ in batches(pairs):
-        padding = torch.arange(source.shape[1]) >= length[:, None]
-        found = batched_beam_search(model, source, LENGTH, width, model.eos, alpha, OFFSET, padding=padding)
-        results += [coder.decode([t for t in best.tokens if t != model.eos]) for best, *_ in found]
-        log_probs += [best.log_prob for best, *_ in found]
+        lines, nats = best_of_beam(model, source, length, coder, width, alpha)
+        results += lines
+        log_probs += nats
     return results, log_probs
 
 
@@ -161,7 +154,7 @@ def rows(name: str, pairs: SentencePairs, lengths: bool = False) -> list[Row]:
         translations = translate(model, pairs, coder)
         exact = sum(a == b for a, b in zip(translations, references, strict=True)) / len(references)
         result += [
-            Row("translation", f"{name}, {how}", bleu(translations, references), unit="BLEU", note=SIGNATURE),
+            Row("translation", f"{name}, {how}", bleu(translations, references), unit="BLEU", note=COUNTED),
             Row("translation", f"{name}, {how}, exact", 100 * exact, unit="%", note=count),
         ]
         if lengths:

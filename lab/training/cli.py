@@ -369,7 +369,8 @@ class LabCLI(LightningCLI):
             size = int(len(self.datamodule.test_set) / max(seconds, 1e-3) / 2)  # half a second
             size = min(max(size, SLICE[0]), SLICE[-1])
             parts = {"size": size, **evaluate_slice(self.model, self.datamodule, size, self.seed.seed)}
-            update_card(self.experiment.newest, self.model, metrics, error, parts, seconds)
+            callbacks = self.experiment.config.get("trainer", {}).get("callbacks")
+            update_card(self.experiment.newest, self.model, metrics, error, parts, seconds, callbacks)
 
     def to_full_precision(self) -> None:
         """Measure in float32 what was trained in less; whoever trains in more measures in more."""
@@ -398,7 +399,7 @@ class LabCLI(LightningCLI):
                 values |= {k: v.item() for k, v in self.trainer.callback_metrics.items()}
             results.append(values)
             if draw == 0:
-                own = {k: meters[k].error for k in values if isinstance(meters[k], Mean)}
+                own = {k: meters[k].error for k in values if isinstance(meters.get(k), Mean)}
                 error = {k: e for k, e in own.items() if math.isfinite(e)}
             others = [k for k in values if k not in error]
             if (draw == 1 and all(results[0][k] == results[1][k] for k in others)) or not others:

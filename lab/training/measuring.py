@@ -4,6 +4,7 @@ import platform
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
+from typing import Any
 
 import lightning as L
 import torch
@@ -58,11 +59,13 @@ def update_card(
     error: dict[str, float],
     parts: dict[str, float],
     seconds: float,
+    callbacks: list[dict[str, Any]] | None = None,
 ) -> None:
     """Write what was measured into the card of `folder`, with date and versions; all else stays.
 
     Of several seeds the metrics are means: there it goes to those of the seed that ships. An argument that
-    is younger than the card and that the recipe sets is added, or the card would build another model.
+    is younger than the card and that the recipe sets is added, or the card would build another model; the
+    recipe's callbacks are those of the card, since some of them measure.
 
     Args:
         parts: metrics of a slice, and its size. seconds: that the test took.
@@ -78,6 +81,8 @@ def update_card(
     card["slice"] = parts
     known, fresh = card["config"]["model"]["init_args"], weights.build(card).hparams
     known |= {k: weights.plain(v) for k, v in model.hparams.items() if k not in known and v != fresh.get(k)}
+    if callbacks:
+        card["config"]["trainer"]["callbacks"] = callbacks
     files.write(folder / "card.json", weights.as_json(card))
     print(f"Wrote {folder / 'card.json'}", flush=True)
 
