@@ -43,6 +43,14 @@ BENCHES = {
         "lab.bench.translation",
         "translators: BLEU and exact sentences, greedy and by a beam of 5; nats, forced and free",
     ),
+    "seq2seq": (
+        "lab.bench.seq2seq",
+        "sequence to sequence: scores of attention, poolings, orders of the source, three seeds each",
+    ),
+    "characters": (
+        "lab.bench.characters",
+        "language models of characters: RNN, GRU and LSTM at equal parameters and time, three seeds each",
+    ),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),

@@ -7,9 +7,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from lab.bench.gpt import INSTALL
 from lab.bench.timing import Row, interleaved, paired_row
 from modules.base import IncrementalDecoder
 from modules.language.beam import batched_beam_search
+from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.gpt import GPT
 
 NEW_TOKENS = 16  # drawn after a context of that many tokens
@@ -45,7 +47,7 @@ def measure(quick: bool = False) -> list[Row]:
         rows.append(
             Row(row.bench, row.case, row.ours, row.peer, 1 / row.ratio, target, "peer: all recomputed")
         )
-    return [*rows, beams(quick)]
+    return [*rows, beams(quick), bart(quick)]
 
 
 class OneAtATime:
@@ -97,3 +99,36 @@ def beams(quick: bool = False) -> Row:
     return Row(
         row.bench, row.case, row.ours, row.peer, 1 / row.ratio, "≥ 5", "peer: one hypothesis at a time"
     )
+
+
+def bart(quick: bool = False) -> Row:
+    """Beam search of a recurrent translator against that of transformers' BART, both of width 256 with two
+    layers in encoder and decoder and random weights: another model, the same task."""
+    width, count, source_length, new = (16, 3, 4, 3) if quick else (256, SENTENCES, 12, 12)
+    torch.manual_seed(0)
+    model = Seq2Seq(4000, embedding=width, hidden=width, layers=2, tied=True).eval()
+    source = torch.randint(2, 4000, (count, source_length))
+    case = f"beam of {BEAM}, {count} sentences, width {width}, 2 + 2 layers: GRUs and attention"
+
+    def ours() -> list[tuple[int, ...]]:
+        return [found[0].tokens for found in batched_beam_search(model, source, new, BEAM)]
+
+    try:
+        from transformers import BartConfig, BartForConditionalGeneration
+    except ImportError:
+        return Row("generation", case, float("nan"), note=INSTALL)
+    sizes = {"layers": 2, "attention_heads": 4, "ffn_dim": 4 * width}
+    shape: dict[str, Any] = {f"{part}_{k}": v for part in ("encoder", "decoder") for k, v in sizes.items()}
+    config = BartConfig(vocab_size=4000, d_model=width, max_position_embeddings=64, pad_token_id=0,
+                        bos_token_id=0, eos_token_id=1, decoder_start_token_id=0, forced_eos_token_id=None,
+                        **shape)  # fmt: skip
+    peer = BartForConditionalGeneration(config).eval()
+
+    @torch.no_grad()
+    def theirs() -> Tensor:
+        return peer.generate(source, attention_mask=torch.ones_like(source), num_beams=BEAM, do_sample=False,
+                             min_new_tokens=new, max_new_tokens=new)  # fmt: skip
+
+    assert theirs().shape == (count, new + 1)  # the start counts
+    pairs = interleaved(ours, theirs, repeats=3 if quick else 5, warmup=1)
+    return paired_row("generation", case, pairs, note="peer: transformers' BART")

@@ -50,6 +50,9 @@ def test_bench_measures_positive_ratios(name: str) -> None:
     assert rows
     for row in rows:
         assert row.bench == name and row.case
+        if row.note == gpt.INSTALL:  # its peer is not here
+            assert math.isnan(row.ratio)
+            continue
         for value in (row.ours, row.peer, row.ratio):
             assert math.isfinite(value) and value > 0
         assert row.met is not None or not row.target
