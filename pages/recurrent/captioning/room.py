@@ -168,7 +168,7 @@ ROOM = Room(
             State(view=BOTH, location=DRAWN, seed=1, step=1),
         ),
         "Collapsed": Scene(
-            "Begun as hard attention, it collapsed: the same right caption, with hardly any weight at the circle.",
+            "Begun as hard attention, it collapsed: the same right caption, hardly any weight at the circle.",
             State(
                 view=BOTH, beside=COLLAPSED, step=8,
                 first="small yellow triangle", at1=6, second="big green circle", at2=12,
