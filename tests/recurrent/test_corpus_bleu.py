@@ -45,6 +45,13 @@ def test_it_is_sacrebleus(model: Seq2Seq, case: str) -> None:
     assert "test/nll" in metrics  # the model's own stay
 
 
+def test_case_counts_or_not() -> None:
+    for case, least, most in (("mixed", 0, 60), ("lc", 99.9, 100.1)):
+        score = CorpusBLEU(SIGNATURE.replace("mixed", case)).scores["bleu"]
+        score.update(["A Cat sat on the mat today ."], [["a cat sat on the mat today ."]])
+        assert least < 100 * float(score.compute()) < most
+
+
 def test_a_second_test_counts_anew(model: Seq2Seq) -> None:
     callback, few = CorpusBLEU(width=1), Spanish(num_test=6)
     first = measured(callback, model, Spanish(num_test=15))
