@@ -46,7 +46,7 @@ def test_it_is_sacrebleus(model: Seq2Seq, case: str) -> None:
 
 
 def test_case_counts_or_not() -> None:
-    for case, least, most in (("mixed", 0, 60), ("lc", 99.9, 100.1)):
+    for case, least, most in (("mixed", 0, 90), ("lc", 99.9, 100.1)):
         score = CorpusBLEU(SIGNATURE.replace("mixed", case)).scores["bleu"]
         score.update(["A Cat sat on the mat today ."], [["a cat sat on the mat today ."]])
         assert least < 100 * float(score.compute()) < most
