@@ -25,7 +25,7 @@ from modules.recurrent.language_model import RecurrentLM
 
 Cell = Literal["rnn", "gru", "lstm"]
 PARAMETERS, EMBEDDING = 120_000, 32
-TIME, RATES, SEEDS = 75.0, {"rnn": 4e-3, "gru": 8e-3, "lstm": 8e-3}, 3
+TIME, RATES, SEEDS = 75.0, {"rnn": 4e-3, "gru": 8e-3, "lstm": 16e-3}, 3
 
 
 @cache
