@@ -51,6 +51,10 @@ BENCHES = {
         "lab.bench.characters",
         "language models of characters: RNN, GRU and LSTM at equal parameters and time, three seeds each",
     ),
+    "captions": (
+        "lab.bench.captions",
+        "captioners: the variance of gradients by the score function, with and without a baseline",
+    ),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),

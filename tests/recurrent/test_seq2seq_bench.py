@@ -1,4 +1,4 @@
-"""What `lab bench seq2seq` and `characters` count, counted another way; that they run; what is kept."""
+"""What `lab bench seq2seq`, `characters`, `captions` count, by another road; that they run; what is kept."""
 
 import itertools
 import json
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from datamodules.spanish import AlignedPairs, tokenizer, translate
-from lab.bench import characters, record, seq2seq
+from lab.bench import captions, characters, record, seq2seq
 from lab.lenses.translations import exact
 from modules.recurrent.seq2seq import Seq2Seq
 
@@ -72,7 +72,28 @@ def test_the_widest_within_the_parameters() -> None:
         assert sizes[0] <= 5_000 < sizes[1]
 
 
-@pytest.mark.parametrize("bench", [seq2seq, characters])
+def test_the_variance_is_that_of_the_gradients_that_are_drawn() -> None:
+    """Of three draws, and the mean's square without its noise; a baseline is fitted, and all else is kept."""
+    data = captions.Scenes(level=2, side=32, num_train=4)
+    data.setup("fit")
+    batch = data.train_set[torch.arange(4)]
+    model = captions.captioner("soft-scenes", batch, 2, baseline="learned")
+    trained = captions.weights.load("soft-scenes").state_dict()
+    own = model.state_dict()
+    assert all(torch.equal(own[name], value) for name, value in trained.items())
+    assert model.score_function.value.bias.abs() > 0  # type: ignore[union-attr]
+    parameters = list(model.decoder.context.parameters())
+    torch.manual_seed(3)
+    drawn = [torch.cat([g.flatten() for g in captions.grad(model, batch, parameters)]) for _ in range(3)]
+    mean = sum(drawn) / 3
+    spread = sum(float((each - mean).double().square().sum()) for each in drawn) / 2
+    torch.manual_seed(3)
+    result = captions.variance(model, batch, 3)
+    assert result[0] == pytest.approx(spread, rel=1e-4)
+    assert result[1] == pytest.approx(float(mean.double().square().sum()) - spread / 3, rel=1e-3)
+
+
+@pytest.mark.parametrize("bench", [seq2seq, characters, captions])
 def test_it_runs(bench: object) -> None:
     rows = bench.measure(quick=True)  # type: ignore[attr-defined]
     assert len({row.case for row in rows}) == len(rows)
