@@ -1,42 +1,20 @@
 """A training over its steps, a look inside at one frame, and what a bench of five seeds found."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 
 from lab.figures import theme
 from lab.figures.basic import array, heatmap
-from lab.figures.moving import Tree, per_frame, turning
+from lab.figures.moving import Tree, marking, turning
+from lab.figures.panels import level, over_training, panels
 from lab.lenses.rewind import Frame, stacked
 from pages.recurrent.recall.lens import GUESSING, WORDS, Kept
 
 DECADES = (-12, 4)  # of the gradient that are drawn
 COLORS = {"f": theme.GREEN, "i": theme.INPUT, "o": theme.ORANGE, "z": theme.ATTENTION, "r": theme.SKY,
           "slope": theme.HIDDEN}  # fmt: skip
-UPPER, LOWER = [0.56, 1.0], [0.0, 0.42]  # of the height: two panels, the title of each above it
-
-
-def panels(titles: tuple[str, str], xlabel: str) -> go.Figure:
-    """An empty figure of two panels, one above the other, over the same abscissa."""
-    fig = go.Figure()
-    for axis, title in zip(("y", "y2"), titles, strict=True):
-        fig.add_annotation(
-            x=0, xref="x domain", y=1, yref=f"{axis} domain", xanchor="left", yanchor="bottom",
-            showarrow=False, text=title, font={"size": theme.FONT_SIZE - 2},
-        )  # fmt: skip
-    side = {"anchor": "x", "zeroline": False}
-    return fig.update_layout(
-        showlegend=False, margin={"t": 36}, height=460, yaxis=side | {"domain": UPPER},
-        yaxis2=side | {"domain": LOWER}, xaxis={"anchor": "y2", "title": {"text": xlabel}, "nticks": 6},
-    )  # fmt: skip
-
-
-def level(fig: go.Figure, axis: str, height: float) -> None:
-    """A dotted line across a panel."""
-    fig.add_shape(type="line", xref="x domain", x0=0, x1=1, yref=axis, y0=height, y1=height,
-                  line={"color": theme.text(), "width": 2, "dash": "dot"})  # fmt: skip
 
 
 def course(frames: Sequence[Frame], steps: Sequence[int], turned: Sequence[int], last: int) -> Tree:
@@ -45,11 +23,7 @@ def course(frames: Sequence[Frame], steps: Sequence[int], turned: Sequence[int],
     Args:
         turned: steps at which knobs were turned. last: end of the abscissa.
     """
-    fig = panels(("share that is right; dotted: guessing", "loss in nats"), "steps of training")
-    marks = [(steps[0], theme.text(), "dot"), *((place, theme.VERMILLION, "solid") for place in turned)]
-    for place, color, dash in marks:
-        fig.add_shape(type="line", xref="x", yref="paper", x0=place, x1=place, y0=0, y1=1,
-                      line={"color": color, "width": 2, "dash": dash})  # fmt: skip
+    fig = over_training(("share that is right; dotted: guessing", "loss in nats"), steps, turned, last)
     for name, axis, color in (("right", "y", theme.OUTPUT), ("loss", "y2", theme.INPUT)):
         fig.add_scatter(
             x=array(steps), y=stacked(frames, name), name=name, yaxis=axis, hoverinfo="x+y+name",
@@ -58,11 +32,8 @@ def course(frames: Sequence[Frame], steps: Sequence[int], turned: Sequence[int],
         )  # fmt: skip
     level(fig, "y", GUESSING)
     level(fig, "y2", -np.log(GUESSING))
-    fig.update_xaxes(range=[0, last])
     fig.update_layout(yaxis={"range": [-0.04, 1.06], "nticks": 4}, yaxis2={"range": [-0.1, 2.6], "nticks": 4})
-    tree: dict[str, Any] = fig.to_plotly_json()
-    tree["layout"]["shapes"][0] |= {"x0": per_frame(steps), "x1": per_frame(steps)}
-    return tree
+    return marking(fig, steps)
 
 
 def inside(frames: Sequence[Frame], gates: Sequence[str]) -> Tree:

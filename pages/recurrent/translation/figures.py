@@ -7,7 +7,7 @@ import numpy as np
 from plotly.subplots import make_subplots
 
 from lab.figures import theme
-from lab.figures.alignments import growing
+from lab.figures.alignments import gold_frames, growing
 from lab.figures.basic import array, bars, curves
 from lab.figures.moving import Tree, per_frame, turning
 from lab.lenses.translations import ABOVE, differing
@@ -20,23 +20,14 @@ def alignment(pair: Pair, word: int) -> Tree:
     source, result = pair.source, pair.attention
     T = len(result.gamma)
     tree = growing(result.gamma, source.names, result.names)
-    frames: list[dict[str, Any]] = []
-    if source.gold is not None:
-        for t, (sure, possible) in enumerate(zip(source.gold.sure, source.gold.possible, strict=True)):
-            if t < T:
-                for j in possible:
-                    frames.append(
-                        {"type": "rect", "x0": j - 0.45, "x1": j + 0.45, "y0": t - 0.45, "y1": t + 0.45,
-                         "line": {"color": theme.GREEN, "width": 3 if j in sure else 2,
-                                  "dash": "solid" if j in sure else "dot"}}
-                    )  # fmt: skip
     held = [column(result, t, word) for t in range(T)]
     mark = {
         "type": "scatter", "mode": "markers", "showlegend": False, "hoverinfo": "skip",
         "x": per_frame([[j] for j in held]), "y": per_frame([[t] for t in range(T)]),
         "marker": {"symbol": "circle-open", "size": 16, "color": theme.VERMILLION, "line": {"width": 3}},
     }  # fmt: skip
-    tree["layout"]["shapes"] = frames
+    if source.gold is not None:
+        tree["layout"]["shapes"] = gold_frames(source.gold.sure[:T], source.gold.possible[:T])
     return tree | {"data": [*tree["data"], mark]}
 
 
