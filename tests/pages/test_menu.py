@@ -239,6 +239,7 @@ FIELD = {
     "recurrent-cost": "critical path",
     "recurrent-decoding-tree": "length bias; search error",
     "recurrent-translation": "align and translate; RNNsearch",
+    "recurrent-learning-to-align": "alignment error rate; attention is not alignment",
     "recurrent-captioning": "pointing game; image captioning",
 }
 

@@ -14,7 +14,7 @@ from lab.lenses.translations import Sentence
 from pages.recurrent.learning_to_align.lens import Reading, error, gold_words
 
 WRITTEN = 0.24  # of the width: the words that are written
-LINES = {
+LINES: dict[str, tuple[str | int, str, str]] = {
     "words": ("words", theme.OUTPUT, "solid"),
     "sentences": ("sentences", theme.OUTPUT, "dot"),
     "AER γ > ¼": (0, theme.ATTENTION, "solid"),
@@ -28,8 +28,12 @@ def alignment(read: Sequence[Reading], source: Sentence) -> Tree:
     names = gold_words(source)
     gamma = np.stack([each.gamma for each in read])
     fig = weights(gamma[0], source.names, names)
+    across = {
+        "domain": [0, 1 - WRITTEN],
+        "tickfont": {"size": max(8, min(theme.FONT_SIZE, 290 // len(source.names)))},
+    }
     fig.update_layout(
-        height=460, xaxis={"domain": [0, 1 - WRITTEN]},
+        height=460, xaxis=across,
         xaxis2={"domain": [1 - WRITTEN, 1], "range": [-0.5, 0.5], "anchor": "y", "side": "top", "ticks": "",
                 "tickvals": [0], "ticktext": ["writes"], "showgrid": False, "zeroline": False},
         shapes=[] if source.gold is None else gold_frames(source.gold.sure, source.gold.possible),
@@ -72,7 +76,7 @@ def course(
     for name, (values, axis, color, dash) in shown.items():
         fig.add_scatter(
             x=array(steps), y=values, name=name, yaxis=axis, hoverinfo="x+y+name",
-            mode="lines" if len(steps) > 1 else "markers", marker={"size": 8},
+            mode="lines" if len(steps) > 1 else "lines+markers", marker={"size": 8},
             line={"width": 3, "color": color, "dash": dash}, showlegend=axis == "y",
         )  # fmt: skip
     level(fig, "y2", uniform)

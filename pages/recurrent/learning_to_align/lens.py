@@ -139,6 +139,11 @@ def sentence(text: str) -> Sentence:
     return translations.sentence({"data": data().describe()}, text)
 
 
+def says(text: str) -> str:
+    """What was changed in reading a sentence, "" for nothing."""
+    return sentence(text).says
+
+
 def gold_words(source: Sentence) -> list[str]:
     """T words to compare with; without a gold translation they are empty, one more than source words."""
     return [""] * (len(source.names) + 1) if source.gold is None else [*source.gold.spanish, END]
@@ -201,9 +206,9 @@ def captions(frames: Sequence[rewind.Frame], knobs: Sequence[Mapping[str, float]
             continue
         clipped = f"clipped at {turned['clip']:g}" if turned["clip"] else "not clipped"
         texts.append(
-            f"{after} {float(frame['words']):.1%} of new words and {float(frame['sentences']):.0%} of "
-            f"{COUNTS['test']} new sentences are right, alignment error "
-            f"{error(frame['links'][0]):.3f}. Rate {turned['rate']:g}, {clipped}."
+            f"{after} {float(frame['words']):.1%} of words and {float(frame['sentences']):.0%} of "
+            f"{COUNTS['test']} new sentences are right; AER {error(frame['links'][0]):.3f}. "
+            f"Rate {turned['rate']:g}, {clipped}."
         )
     return texts
 

@@ -11,8 +11,6 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
     source = lens.sentence(now.text)
-    if source.says:
-        ui.caption(source.says)
     recipe = lens.AlignRecipe(now.score, now.clauses, now.seed)
     knobs = {name: getattr(now, name) for name in WITHIN}
     live = ui.rewind(recipe, knobs, within=WITHIN, most=MOST, label="Step", every=STRIDE)
@@ -23,7 +21,7 @@ def draw(live: ui.Rewind) -> None:
     steps = [number * STRIDE for number in range(len(frames))]
     turned = [part.start * STRIDE for part in live.run.history[1:]]
     errors = [lens.error(frame["links"]).tolist() for frame in frames]
-    left, right = ui.columns([3, 2])
+    left, right = ui.columns([5, 3])
     with left:
         ui.figure(
             figures.alignment(lens.readings(live.run, frames, source), source), key="alignment", share=1.0,

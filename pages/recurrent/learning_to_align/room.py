@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Frame, Number, Room, Scene, Text, Toggle
+from lab.room import Choice, Frame, Number, Room, Scene, Text, Toggle, late
 
 SCORES = ADDITIVE, DOT, SCALED = "additive", "dot", "scaled"
 CAT = "I have a big cat but a small house."
@@ -25,7 +25,7 @@ class State:
     clauses: Annotated[int, Choice("Clauses, at most", (1, 2), help="Of the sentences of training.")] = 2
     text: Annotated[
         str,
-        Text("Sentence", 300, examples=EXAMPLES, area=False,
+        Text("Sentence", 300, examples=EXAMPLES, area=False, says=late("lens", "says"),
              help="Of the English words of the grammar; below, with one, two and four clauses. A sentence is "
                   "looked at as it is: nothing is trained anew."),
     ] = CAT  # fmt: skip
@@ -87,7 +87,7 @@ ROOM = Room(
             State(score=DOT, until=2),
         ),
         "Scaled": Scene(
-            "Scaled, with values of its own beside the keys: after 200 steps alignment error is below 0.1.",
+            "Scaled, with values of its own beside the keys: after 200 steps alignment error is below 0.15.",
             State(score=SCALED, until=20),
         ),
         "Longer than trained": Scene(
