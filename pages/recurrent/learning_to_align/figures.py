@@ -65,7 +65,7 @@ def course(
         uniform: entropy of equal weights.
     """
     fig = over_training(
-        ("what is right; alignment error, AER", "entropy of γ in nats; dotted: equal weights"),
+        ("right; alignment error", "entropy of γ; dotted: uniform"),
         steps, turned, last,
     )  # fmt: skip
     errors = error(stacked(frames, "links"))  # (F, 2)

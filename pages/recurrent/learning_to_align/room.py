@@ -59,6 +59,7 @@ ROOM = Room(
     ),
     state=State,
     symbols={
+        r"\cap": "intersection: links in both",
         r"\text{AER}": "alignment error rate", "A": "links of the weights, γ above ¼",
         "S": "sure links of the grammar", "P": "possible links of the grammar, the sure ones among them",
     },
