@@ -13,6 +13,7 @@ from lab.lenses.rewind import Frame, stacked
 from lab.lenses.translations import Sentence
 from pages.recurrent.learning_to_align.lens import Reading, error, gold_words
 
+BLANK = " "  # Plotly forgets a text that is empty, and shows the next one there a frame too late
 WRITTEN = 0.24  # of the width: the words that are written
 LINES: dict[str, tuple[str | int, str, str]] = {
     "words": ("words", theme.OUTPUT, "solid"),
@@ -47,7 +48,7 @@ def alignment(read: Sequence[Reading], source: Sentence) -> Tree:
     tree = turning(fig, 0, z=gamma)
     for trace, wrong in ((1, False), (2, True)):
         seen = [
-            [word if (bool(name) and word != name) == wrong else ""
+            [(word or BLANK) if (bool(name) and word != name) == wrong else BLANK
              for word, name in zip(each.words, names, strict=True)]
             for each in read
         ]  # fmt: skip

@@ -21,7 +21,7 @@ def draw(live: ui.Rewind) -> None:
     steps = [number * STRIDE for number in range(len(frames))]
     turned = [part.start * STRIDE for part in live.run.history[1:]]
     errors = [lens.error(frame["links"]).tolist() for frame in frames]
-    left, right = ui.columns([5, 3])
+    left, right = ui.columns([2, 1])
     with left:
         ui.figure(
             figures.alignment(lens.readings(live.run, frames, source), source), key="alignment", share=1.0,
@@ -81,9 +81,9 @@ with stage.below:
         run = rewind.Store().run(recipe, course)
         run.advance({at}, seconds=600)
         reading = lens.read(run.restore({at}), lens.sentence({source.text!r}))
-        result = [lens.error(run.frames()[{at}]["links"]), reading.gamma[0]]
+        result = [*lens.error(run.frames()[{at}]["links"]), *reading.gamma[0]]
         """,
-        shows=[lens.error(frame["links"]), reading.gamma[0]],
+        shows=[*lens.error(frame["links"]), *reading.gamma[0]],
     )
     ui.source(SourceAttention.scores, AlignmentErrorRate, lens.AlignRecipe, Run.train,
               references=ROOM.references)  # fmt: skip
