@@ -166,14 +166,19 @@ class Seq2Seq(Module):
 
     # --- encoder and one step of the decoder --------------------------------------------------------
 
+    def source_states(self, source: Tensor, lengths: Tensor | None = None) -> Tensor:
+        """z (B, S, Z) of sources (B, S) of `lengths` (B,), in the order of the source."""
+        ends = source.new_full(source.shape[:1], source.shape[1]) if lengths is None else lengths
+        x = self.drop((self.source_embedding or self.embedding)(source))
+        z, _ = self.encoder(reverse(x, ends) if self.reverse else x, lengths=lengths)
+        return reverse(z, ends) if self.reverse else z
+
     def read(self, source: Tensor, lengths: Tensor | None = None) -> Translation:
         """Read sources (B, S) of `lengths` (B,): what the decoder starts from, s_0 and the memory."""
         B, S = source.shape
         ends = source.new_full((B,), S) if lengths is None else lengths
         mask = torch.arange(S, device=source.device) < ends[:, None]
-        x = self.drop((self.source_embedding or self.embedding)(source))
-        z, _ = self.encoder(reverse(x, ends) if self.reverse else x, lengths=lengths)
-        z = reverse(z, ends) if self.reverse else z  # (B, S, Z), back in the order of the source
+        z = self.source_states(source, lengths)
         memory = self.context.remember(z, mask)
         if not self.every_step:
             told = memory[0]

@@ -238,6 +238,7 @@ FIELD = {
     "recurrent-hard-attention": "REINFORCE; hard attention",
     "recurrent-cost": "critical path",
     "recurrent-decoding-tree": "length bias; search error",
+    "recurrent-encoder-decoder": "thought vector; linear probe",
     "recurrent-translation": "align and translate; RNNsearch",
     "recurrent-learning-to-align": "alignment error rate; attention is not alignment",
     "recurrent-captioning": "pointing game; image captioning",
