@@ -15,7 +15,7 @@ from pages.recurrent.encoder_decoder.probes import NONE, Kept
 from pages.recurrent.encoder_decoder.room import ACTION, CLAUSES, COLOUR, KINDS, NOUN, RIGHT, SUBJECT
 
 COLORS = {SUBJECT: theme.INPUT, ACTION: theme.GREEN, COLOUR: theme.PURPLE, NOUN: theme.ORANGE}
-Z, C, S = (0.0, 0.44), (0.475, 0.505), (0.56, 1.0)  # from left to right, shares of the width
+NARROW, GAPS = 0.03, (0.035, 0.055)  # shares of the width: c, and the spaces on either side of it
 BOTTOM = 0.06  # a way from the first state to c passes below the states
 
 
@@ -33,8 +33,8 @@ def values(z: Any, axis: str, name: str) -> dict[str, Any]:
     return {
         "type": "heatmap", "z": z, "zmin": -1, "zmax": 1, "colorscale": theme.scale("diverging"),
         "xaxis": f"x{axis}", "yaxis": f"y{axis}", "showscale": axis == "",
-        "colorbar": {"thickness": 12, "outlinewidth": 0, "len": 0.4, "y": 0.22, "x": 1.0,
-                     "tickvals": [-1, 0, 1]},
+        "colorbar": {"thickness": 10, "outlinewidth": 0, "len": 0.25, "orientation": "h", "x": 0.0,
+                     "xanchor": "left", "y": -0.01, "yanchor": "top", "tickvals": [-1, 0, 1]},
         "hovertemplate": f"{name} %{{x}}, unit %{{y}}: %{{z:.2f}}<extra></extra>",
     }  # fmt: skip
 
@@ -56,6 +56,10 @@ def funnel(result: Written) -> Tree:
     n, T, H = len(result.z), len(result.s), result.s.shape[1]
     half, seen = len(result.c) // 2, np.tri(len(result.s), dtype=bool)
     names = result.source.names
+    each = (1 - NARROW - sum(GAPS)) / (max(n, 8) + max(T, 8))  # width of a word
+    left = (0.0, each * max(n, 8))
+    middle = (left[1] + GAPS[0], left[1] + GAPS[0] + NARROW)
+    right = (middle[1] + GAPS[1], 1.0)
     states = np.where(seen[:, None], array(result.s.T)[None], np.nan)  # (T, H, T)
     written = [
         colored(name, theme.VERMILLION) if wrong else name
@@ -76,19 +80,19 @@ def funnel(result: Written) -> Tree:
     top = 0.56 if result.gold is not None else 0.48
     layout: dict[str, Any] = {
         "height": 460, "barmode": "group", "showlegend": result.gold is not None, "bargap": 0.15,
-        "legend": {"x": 0.56, "y": -0.02, "xanchor": "left", "yanchor": "top", "orientation": "h"},
-        "xaxis": still | ticks(names, n) | {"domain": Z, "side": "top", "range": [-0.5, n - 0.5],
+        "legend": {"x": right[0], "y": -0.02, "xanchor": "left", "yanchor": "top", "orientation": "h"},
+        "xaxis": still | ticks(names, n) | {"domain": left, "side": "top", "range": [-0.5, n - 0.5],
                                             "tickangle": -90, "tickfont": small(n)},
         "yaxis": rows | {"domain": [BOTTOM, 1], "tickvals": [half / 2, half * 1.5], "ticktext": ["h→", "h←"]},
-        "xaxis2": still | {"domain": C, "side": "top", "tickvals": [0], "ticktext": ["<b>c</b>"],
+        "xaxis2": still | {"domain": middle, "side": "top", "tickvals": [0], "ticktext": ["<b>c</b>"],
                            "anchor": "y2"},
         "yaxis2": rows | {"domain": [BOTTOM, 1], "tickvals": [], "anchor": "x2"},
-        "xaxis3": still | {"domain": S, "side": "top", "range": [-0.5, T - 0.5], "anchor": "y3",
+        "xaxis3": still | {"domain": right, "side": "top", "range": [-0.5, T - 0.5], "anchor": "y3",
                            "tickvals": list(range(T)), "ticktext": per_frame(shown), "tickangle": -90,
                            "tickfont": small(T)},
         "yaxis3": still | {"domain": [top, 1], "range": [H - 0.5, -0.5], "tickvals": [H / 2],
                            "ticktext": ["s"], "anchor": "x3"},
-        "xaxis4": still | {"domain": S, "side": "top", "range": [-0.5, T - 0.5], "anchor": "y4",
+        "xaxis4": still | {"domain": right, "side": "top", "range": [-0.5, T - 0.5], "anchor": "y4",
                            "tickvals": [], "tickfont": small(T), "tickangle": -90},
         "yaxis4": {"domain": [0.0, 0.27], "range": [0, 1.02], "tickvals": [0, 0.5, 1],
                    "anchor": "x4"},
@@ -96,15 +100,15 @@ def funnel(result: Written) -> Tree:
     if result.gold is not None:
         words = [colored(word, theme.HIDDEN) for word in [*result.gold, *[""] * T][:T]]
         layout["xaxis4"] |= {"tickvals": list(range(T)), "ticktext": words}
-    middle = (C[0] + C[1]) / 2
-    first, last = (Z[0] + (Z[1] - Z[0]) * (j + 0.5) / n for j in (0, n - 1))
+    first, last = (left[1] * (j + 0.5) / n for j in (0, n - 1))
+    below = sum(middle) / 2
     upper = BOTTOM + 0.75 * (1 - BOTTOM)
     layout["shapes"] = [
         box((n - 1.5, n - 0.5), (-0.5, half - 0.5), theme.VERMILLION),
         box((-0.5, 0.5), (half - 0.5, 2 * half - 0.5), theme.VERMILLION),
-        way([(last, upper), (C[0], upper)], theme.VERMILLION),
-        way([(first, BOTTOM), (first, 0.01), (middle, 0.01), (middle, BOTTOM)], theme.VERMILLION),
-        way([(C[1], 0.9), (S[0], 0.9)], theme.VERMILLION),
+        way([(last, upper), (middle[0], upper)], theme.VERMILLION),
+        way([(first, BOTTOM), (first, 0.01), (below, 0.01), (below, BOTTOM)], theme.VERMILLION),
+        way([(middle[1], 0.9), (right[0], 0.9)], theme.VERMILLION),
     ]
     return {"data": data, "layout": layout}
 

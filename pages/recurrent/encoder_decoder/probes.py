@@ -178,7 +178,7 @@ def equations(found: Kept, kind: str) -> list[str]:
     """The probe, its accuracy, and that of the most frequent word."""
     i = KINDS.index(kind)
     return [
-        r"\hat{w} = \arg \max_w (W c + b)_w, \quad \text{accuracy } "
+        r"\hat{w} = \mathrm{argmax}_w (W c + b)_w, \quad \text{accuracy } "
         rf"\frac{{{each.right}}}{{{each.count}}} = {each.accuracy:.3f}, \quad "
         rf"\text{{most frequent word }} {each.guess:.3f}"
         for each in (row[i] for row in found.probes)

@@ -16,7 +16,7 @@ FOUR = (
 )
 SIX = (
     "I have the big red house and we see a small blue cat but you want two old cars "
-    "and they sell my white table because we buy the green key but I see a new dog."
+    "and they sell my table because we buy the key but I see a dog."
 )
 STRANGE = "The cat have a small dog."
 EXAMPLES = {"Five words": FIVE, "Two clauses": TWO, "Four clauses": FOUR, "Six clauses": SIX,
