@@ -106,7 +106,7 @@ def captions(result: Written) -> list[str]:
             said += "; the gold translation has ended"
         elif result.gold is not None and result.gold[t] != name:
             said += f"; gold has {quoted(result.gold[t])} there, p = {float(result.gold_p[t]):.3f}"
-        rows.append(said + f". It reads the {len(result.c)} numbers of c and the words before.")
+        rows.append(said + ".")
     return rows
 
 

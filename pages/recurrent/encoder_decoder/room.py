@@ -98,7 +98,7 @@ ROOM = Room(
         ),
         "Six clauses": Scene(
             "More words than in training: c does not grow, and the translation is cut short and wrong.",
-            State(text=SIX, step=12),
+            State(text=SIX),
         ),
         "Contexts": Scene(
             "Contexts of 5 to 41 words lie in one space: its first component orders them by their length.",
