@@ -189,15 +189,15 @@ def test_a_caption_loses_its_end() -> None:
 def test_the_page_shows_these_numbers(model: Seq2Seq, cloud: contexts.Cloud) -> None:
     result = lens.write(model, CARD, room.FOUR)
     page = opened(step=4)
-    bar, (_, arrays) = film(page), figure(page, "funnel")
+    bar, (_, arrays) = film(page), figure(page, "decoder")
     assert bar["at"] == 4 and bar["count"] == len(result.names)
     product = result.p.double().cumprod(0)
     for t, tex in enumerate(bar["equations"]):
         assert f"{float(result.p[t]):.3f}" in tex
-        seen = arrays["data.2.z"][t]
+        seen = arrays["data.0.z"][t]
         np.testing.assert_allclose(seen[:, : t + 1], result.s[: t + 1].T, atol=1e-4)
         assert np.isnan(seen[:, t + 1 :]).all()
-        np.testing.assert_allclose(arrays["data.3.y"][t][: t + 1], result.p[: t + 1], atol=1e-4)
+        np.testing.assert_allclose(arrays["data.1.y"][t][: t + 1], result.p[: t + 1], atol=1e-4)
     assert spoken(bar["equations"][0])[-1] == pytest.approx(float(product[0]), abs=1e-3)
     page, own = opened(view=room.CONTEXTS), contexts.growing(model, CARD, room.FOUR)
     (header, arrays), at = figure(page, "plane"), (own.c - cloud.mean) @ cloud.axes.T

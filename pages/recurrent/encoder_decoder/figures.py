@@ -15,7 +15,7 @@ from pages.recurrent.encoder_decoder.probes import NONE, Kept
 from pages.recurrent.encoder_decoder.room import ACTION, CLAUSES, COLOUR, KINDS, NOUN, RIGHT, SUBJECT
 
 COLORS = {SUBJECT: theme.INPUT, ACTION: theme.GREEN, COLOUR: theme.PURPLE, NOUN: theme.ORANGE}
-NARROW, GAPS = 0.03, (0.035, 0.055)  # shares of the width: c, and the spaces on either side of it
+STILL = {"showgrid": False, "zeroline": False, "ticks": ""}
 BOTTOM = 0.06  # a way from the first state to c passes below the states
 
 
@@ -44,78 +44,74 @@ def box(x: tuple[float, float], y: tuple[float, float], color: str, axis: str = 
             "y1": y[1], "line": {"color": color, "width": 3}}  # fmt: skip
 
 
-def way(path: Sequence[tuple[float, float]], color: str) -> dict[str, Any]:
+def way(path: Sequence[tuple[float, float]]) -> dict[str, Any]:
     """A line through places of the sheet."""
     steps = " L ".join(f"{x:.4f} {y:.4f}" for x, y in path)
     return {"type": "path", "xref": "paper", "yref": "paper", "path": f"M {steps}",
-            "line": {"color": color, "width": 3}}  # fmt: skip
+            "line": {"color": theme.VERMILLION, "width": 3}}  # fmt: skip
 
 
-def funnel(result: Written) -> Tree:
-    """z of all source words, c, and the decoder's states as far as they are; below these p of the words."""
-    n, T, H = len(result.z), len(result.s), result.s.shape[1]
-    half, seen = len(result.c) // 2, np.tri(len(result.s), dtype=bool)
-    names = result.source.names
-    each = (1 - NARROW - sum(GAPS)) / (max(n, 8) + max(T, 8))  # width of a word
-    left = (0.0, each * max(n, 8))
-    middle = (left[1] + GAPS[0], left[1] + GAPS[0] + NARROW)
-    right = (middle[1] + GAPS[1], 1.0)
-    states = np.where(seen[:, None], array(result.s.T)[None], np.nan)  # (T, H, T)
+def encoder(result: Written) -> Tree:
+    """z of all source words; the two that have read all are framed, and make c."""
+    n, names, half = len(result.z), result.source.names, len(result.c) // 2
+    wide = 0.03  # of c, and as much on either side of it
+    rows = STILL | {"range": [2 * half - 0.5, -0.5], "domain": [BOTTOM, 1]}
+    layout: dict[str, Any] = {
+        "height": 460,
+        "xaxis": STILL | ticks(names, n) | {"domain": [0, 1 - 4 * wide], "side": "top", "tickangle": -90,
+                                            "range": [-0.5, n - 0.5], "tickfont": small(n)},
+        "yaxis": rows | {"tickvals": [half / 2, half * 1.5], "ticktext": ["h→", "h←"]},
+        "xaxis2": STILL | {"domain": [1 - 2.5 * wide, 1 - wide], "side": "top", "tickvals": [0],
+                           "ticktext": ["<b>c</b>"], "anchor": "y2"},
+        "yaxis2": rows | {"tickvals": [], "anchor": "x2"},
+    }  # fmt: skip
+    first, last = ((1 - 4 * wide) * (j + 0.5) / n for j in (0, n - 1))
+    c, upper = 1 - 1.75 * wide, BOTTOM + 0.75 * (1 - BOTTOM)
+    layout["shapes"] = [
+        box((n - 1.5, n - 0.5), (-0.5, half - 0.5), theme.VERMILLION),
+        box((-0.5, 0.5), (half - 0.5, 2 * half - 0.5), theme.VERMILLION),
+        way([(last, upper), (1 - 2.5 * wide, upper)]),
+        way([(first, BOTTOM), (first, 0.01), (c, 0.01), (c, BOTTOM)]),
+        way([(1 - wide, 0.9), (1, 0.9)]),
+    ]
+    data = [values(array(result.z.T), "", "word"), values(array(result.c)[:, None], "2", "c")]
+    return {"data": data, "layout": layout}
+
+
+def decoder(result: Written) -> Tree:
+    """States s of the decoder and the words that it has written; below p of them and of the gold words."""
+    T, H = result.s.shape
+    seen = np.tri(T, dtype=bool)
     written = [
         colored(name, theme.VERMILLION) if wrong else name
         for name, wrong in zip(result.names, result.differs, strict=True)
     ]
     shown = [[name if there else "" for name, there in zip(written, row, strict=True)] for row in seen]
+    states = np.where(seen[:, None], array(result.s.T)[None], np.nan)  # (T, H, T)
     data = [
-        values(array(result.z.T), "", "word"),
-        values(array(result.c)[:, None], "2", "c"),
-        values(per_frame(states), "3", "step"),
-        bar(per_frame(np.where(seen, array(result.p), np.nan)), "written", theme.OUTPUT, T),
+        values(per_frame(states), "", "step") | {"showscale": False},
+        bars_of(per_frame(np.where(seen, array(result.p), np.nan)), "written", theme.OUTPUT, T),
     ]
+    across = STILL | {"side": "top", "range": [-0.5, T - 0.5], "tickangle": -90, "tickfont": small(T)}
+    gold: list[str] = []
     if result.gold is not None:
-        gold = np.where(seen, array(result.gold_p), np.nan)
-        data.append(bar(per_frame(gold), "gold", theme.HIDDEN, T))
-    still = {"showgrid": False, "zeroline": False, "ticks": ""}
-    rows = still | {"range": [2 * half - 0.5, -0.5]}
-    top = 0.56 if result.gold is not None else 0.48
-    layout: dict[str, Any] = {
-        "height": 460, "barmode": "group", "showlegend": result.gold is not None, "bargap": 0.15,
-        "legend": {"x": right[0], "y": -0.02, "xanchor": "left", "yanchor": "top", "orientation": "h"},
-        "xaxis": still | ticks(names, n) | {"domain": left, "side": "top", "range": [-0.5, n - 0.5],
-                                            "tickangle": -90, "tickfont": small(n)},
-        "yaxis": rows | {"domain": [BOTTOM, 1], "tickvals": [half / 2, half * 1.5], "ticktext": ["h→", "h←"]},
-        "xaxis2": still | {"domain": middle, "side": "top", "tickvals": [0], "ticktext": ["<b>c</b>"],
-                           "anchor": "y2"},
-        "yaxis2": rows | {"domain": [BOTTOM, 1], "tickvals": [], "anchor": "x2"},
-        "xaxis3": still | {"domain": right, "side": "top", "range": [-0.5, T - 0.5], "anchor": "y3",
-                           "tickvals": list(range(T)), "ticktext": per_frame(shown), "tickangle": -90,
-                           "tickfont": small(T)},
-        "yaxis3": still | {"domain": [top, 1], "range": [H - 0.5, -0.5], "tickvals": [H / 2],
-                           "ticktext": ["s"], "anchor": "x3"},
-        "xaxis4": still | {"domain": right, "side": "top", "range": [-0.5, T - 0.5], "anchor": "y4",
-                           "tickvals": [], "tickfont": small(T), "tickangle": -90},
-        "yaxis4": {"domain": [0.0, 0.27], "range": [0, 1.02], "tickvals": [0, 0.5, 1],
-                   "anchor": "x4"},
+        data.append(bars_of(per_frame(np.where(seen, array(result.gold_p), np.nan)), "gold", theme.HIDDEN, T))
+        gold = [colored(word, theme.HIDDEN) for word in [*result.gold, *[""] * T][:T]]
+    layout = {
+        "height": 460, "barmode": "group", "bargap": 0.15, "showlegend": bool(gold),
+        "legend": {"x": 0, "y": -0.02, "xanchor": "left", "yanchor": "top", "orientation": "h"},
+        "xaxis": across | {"tickvals": list(range(T)), "ticktext": per_frame(shown)},
+        "yaxis": STILL | {"domain": [0.56 if gold else 0.4, 1], "range": [H - 0.5, -0.5],
+                          "tickvals": [H / 2], "ticktext": ["s"]},
+        "xaxis2": across | {"tickvals": list(range(len(gold))), "ticktext": gold, "anchor": "y2"},
+        "yaxis2": {"domain": [0.0, 0.27], "range": [0, 1.02], "tickvals": [0, 0.5, 1], "anchor": "x2"},
     }  # fmt: skip
-    if result.gold is not None:
-        words = [colored(word, theme.HIDDEN) for word in [*result.gold, *[""] * T][:T]]
-        layout["xaxis4"] |= {"tickvals": list(range(T)), "ticktext": words}
-    first, last = (left[1] * (j + 0.5) / n for j in (0, n - 1))
-    below = sum(middle) / 2
-    upper = BOTTOM + 0.75 * (1 - BOTTOM)
-    layout["shapes"] = [
-        box((n - 1.5, n - 0.5), (-0.5, half - 0.5), theme.VERMILLION),
-        box((-0.5, 0.5), (half - 0.5, 2 * half - 0.5), theme.VERMILLION),
-        way([(last, upper), (middle[0], upper)], theme.VERMILLION),
-        way([(first, BOTTOM), (first, 0.01), (below, 0.01), (below, BOTTOM)], theme.VERMILLION),
-        way([(middle[1], 0.9), (right[0], 0.9)], theme.VERMILLION),
-    ]
     return {"data": data, "layout": layout}
 
 
-def bar(heights: Any, name: str, color: str, T: int) -> dict[str, Any]:
-    return {"type": "bar", "x": list(range(T)), "y": heights, "name": f"p({name})", "xaxis": "x4",
-            "yaxis": "y4", "marker": {"color": color}, "hoverinfo": "y+name"}  # fmt: skip
+def bars_of(heights: Any, name: str, color: str, T: int) -> dict[str, Any]:
+    return {"type": "bar", "x": list(range(T)), "y": heights, "name": f"p({name})", "xaxis": "x2",
+            "yaxis": "y2", "marker": {"color": color}, "hoverinfo": "y+name"}  # fmt: skip
 
 
 def plane(found: Cloud, own: Growing, mark: str) -> Tree:
@@ -198,14 +194,13 @@ def words(found: Kept) -> Tree:
         "text": texts, "hoverinfo": "skip", "showlegend": False,
         "textfont": {"color": [theme.VERMILLION if each else theme.text() for each in wrong], "size": 20},
     }  # fmt: skip
-    still = {"showgrid": False, "zeroline": False, "ticks": ""}
     rect = box((-0.5, columns - 0.5), (0, 0), theme.HIDDEN)
     rect |= {"y0": per_frame([k - 0.48 for k in range(K)]), "y1": per_frame([k + 0.48 for k in range(K)])}
     layout = {
         "height": 460, "shapes": [rect],
-        "xaxis": still | {"range": [-0.52, columns - 0.48], "tickvals": list(range(columns)),
+        "xaxis": STILL | {"range": [-0.52, columns - 0.48], "tickvals": list(range(columns)),
                           "ticktext": list(KINDS), "side": "top"},
-        "yaxis": still | {"range": [max(K, 3) - 0.48, -0.52], "tickvals": list(range(K)),
+        "yaxis": STILL | {"range": [max(K, 3) - 0.48, -0.52], "tickvals": list(range(K)),
                           "ticktext": [str(k + 1) for k in range(K)]},
     }  # fmt: skip
     return {"data": [data], "layout": layout}

@@ -41,6 +41,10 @@ def examples(model_card: Mapping[str, Any]) -> Mapping[str, str]:
     return translations.examples(model_card, EXAMPLES)
 
 
+def read(model_card: Mapping[str, Any], text: str) -> Sentence:
+    return sentence(model_card, text)
+
+
 # --- Through one vector ------------------------------------------------------------------------------
 
 

@@ -2,7 +2,6 @@
 and what other poolings would keep."""
 
 from lab import ui
-from lab.lenses import translations
 from modules.recurrent.context import FixedContext
 from modules.recurrent.seq2seq import Seq2Seq
 from pages.recurrent.encoder_decoder import contexts, figures, lens, probes
@@ -11,7 +10,7 @@ from pages.recurrent.encoder_decoder.room import CONTEXTS, FUNNEL, KEPT, NOUN, R
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    source = translations.sentence(ui.card(now.model), now.text)
+    source = ui.compute(lens.read, now)
     if source.says:
         ui.caption(source.says)
 name, S = now.model.partition("/")[0], len(source.names)
@@ -22,12 +21,18 @@ if now.view == FUNNEL:
     result = ui.compute(lens.write, now)
     film = ui.film_of(now, len(result.names), names=result.names)
     with stage.picture:
-        ui.figure(
-            figures.funnel(result), key="funnel", share=1.0, film=film,
-            alt="States of the encoder at all source words, their two ends in the context c, and the states "
-            "of the decoder with the words that it writes, their probabilities and the gold words",
-            data={"written": result.names, "p": result.p.tolist()},
-        )  # fmt: skip
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(
+                figures.encoder(result), key="encoder", share=1.0, film=film,
+                alt="States of the encoder at all source words, and their two ends in the context c",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.decoder(result), key="decoder", share=1.0, film=film,
+                alt="States of the decoder with the words that it writes; p of these and of the gold words",
+                data={"written": result.names, "p": result.p.tolist()},
+            )  # fmt: skip
     with stage.foot:
         ui.machine(
             now.model, film=film, lit=[("context", "cell", "logits")] * film.count,
@@ -151,7 +156,11 @@ with stage.below:
         ui.check(
             "Which part of the variance along the first component is that of the number of clauses?",
             contexts.PARTS, contexts.part(shares), f"It is {shares:.0%}.",
-            wrong=dict.fromkeys(contexts.PARTS, "See how far the colours overlap from left to right."),
+            wrong={
+                contexts.PARTS[0]: "Then all colours would be mixed from left to right.",
+                contexts.PARTS[1]: "Then each colour would reach over half of the axis.",
+                contexts.PARTS[2]: "Then the colours would follow one another from left to right.",
+            },
             veils=("equation",),
         )  # fmt: skip
         ui.program(
@@ -214,8 +223,8 @@ with stage.below:
             + f"""
             from pages.recurrent.encoder_decoder import lens
 
-            result = lens.pool(model, card, {now.text!r}).gamma
+            result = lens.pool(model, card, {now.text!r}).gamma[{film.at}]  # {lens.SHOWN[film.at]}
             """,
-            shows=pooled.gamma,
+            shows=pooled.gamma[film.at],
         )
         ui.source(FixedContext.shares, FixedContext.remember, references=ROOM.references)

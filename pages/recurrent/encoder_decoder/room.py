@@ -81,6 +81,7 @@ ROOM = Room(
         r"\gamma_1": "share of the first source word", r"\gamma_S": "share of the last source word",
         "a": "coordinates of this sentence", "a_1": "first coordinate", "a_2": "second coordinate",
         "v_1": "first principal component", "v_2": "second principal component",
+        "j": "a source word", "k": "a step up to t", r"\mathrm{argmax}": "the word whose value is largest",
         r"\hat{w}": "word that the probe reads from c", "w": "a word", "W": "weights of the probe",
         "b": "biases of the probe",
         r"\lambda_1": "variance along the first component",
