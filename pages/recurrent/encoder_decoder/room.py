@@ -106,7 +106,7 @@ ROOM = Room(
             State(view=CONTEXTS),
         ),
         "First verb": Scene(
-            "The same points by their first verb: no cluster, though a probe reads it from c without error.",
+            "The same points by their first verb: no cluster, yet a probe reads it from c almost always.",
             State(view=CONTEXTS, mark=VERB),
         ),
         "What is kept": Scene(
