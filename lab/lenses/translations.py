@@ -118,13 +118,18 @@ def differing(names: list[str], reference: list[str]) -> list[bool]:
 # --- Whole sentences, and all of their weights ---------------------------------------------------
 
 
-@torch.no_grad()
 def exact(model: Seq2Seq, pairs: AlignedPairs) -> float:
     """Share of sentences whose greedy translation is right in all words and in its end."""
+    return float(right(model, pairs).float().mean())
+
+
+@torch.no_grad()
+def right(model: Seq2Seq, pairs: AlignedPairs) -> Tensor:
+    """Whether the greedy translation of each sentence is right in all words and in its end, (N,)."""
     source, length, _, target = pairs[torch.arange(len(pairs))]
     written = model.translate(source, length, target.shape[1])
     written = F.pad(written, (0, target.shape[1] - written.shape[1]), value=model.eos)
-    return float((written == target.where(target != IGNORED, model.eos)).all(1).float().mean())
+    return (written == target.where(target != IGNORED, model.eos)).all(1)
 
 
 @torch.no_grad()

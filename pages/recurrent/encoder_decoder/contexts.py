@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor
 
 from datamodules import spanish
 from datamodules.spanish import AlignedPairs, sentences
 from lab.lenses import text as texts
-from lab.lenses.translations import sentence
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from lab.lenses.translations import right, sentence
+from modules.recurrent.seq2seq import Seq2Seq
 from pages.recurrent.encoder_decoder.room import CLAUSES, RIGHT
 
 MOST, COUNT = 7, 60  # clauses, and test sentences of each number of them
@@ -63,19 +62,16 @@ def cloud(model: Seq2Seq, model_card: Mapping[str, Any]) -> Cloud:
     """Contexts of test sentences of each number of clauses, and their principal components."""
     drawn = [each for k in range(1, MOST + 1) for each in sentences(COUNT, (k, k), "test", seed=k)]
     pairs = AlignedPairs(drawn, texts.tokenizer(model_card))  # type: ignore[arg-type]
-    source, lengths, _, target = pairs[torch.arange(len(pairs))]
+    source, lengths, _, _ = pairs[torch.arange(len(pairs))]
     with torch.no_grad():
         c = model.read(source, lengths).memory[0]
-        ids = model.translate(source, lengths, target.shape[1])
-    ids = F.pad(ids, (0, target.shape[1] - ids.shape[1]), value=model.eos)
-    right = (ids == target.where(target != IGNORED, model.eos)).all(1)
     centred = c - c.mean(0)
     _, widths, axes = torch.linalg.svd(centred, full_matrices=False)
     towards = torch.stack([torch.tensor([len(each) for each in drawn], dtype=c.dtype), centred @ axes[1]], 1)
     signs = torch.where(((towards - towards.mean(0)) * (centred @ axes[:2].T)).sum(0) < 0, -1.0, 1.0)
     axes = axes[:2] * signs[:, None]  # the first component grows with the length
     explained = widths.square() / widths.square().sum()
-    return Cloud(drawn, centred @ axes.T, c, c.mean(0), axes, explained[:2], right)
+    return Cloud(drawn, centred @ axes.T, c, c.mean(0), axes, explained[:2], right(model, pairs))
 
 
 def by_length(found: Cloud) -> float:
