@@ -98,15 +98,21 @@ def measure(quick: bool = False) -> list[Row]:
     seeds, seconds, parameters, most = (1, 0.2, 5_000, 3) if quick else (SEEDS, TIME, PARAMETERS, None)
     rows = []
     for cell in get_args(Cell):
-        results, steps = [], []
+        tested, validated, steps = [], [], []
         for seed in range(seeds):
             model, taken = train(cell, seed, seconds, parameters)
-            results.append(nats(model, most=most))
+            tested.append(nats(model, most=most))
+            validated.append(nats(model, "val", most))
             steps.append(taken)
         width, size = model.recurrent.hidden, sum(p.numel() for p in model.parameters())
-        note = f"{min(results):.3f} to {max(results):.3f}; {size:,} parameters"
+        note = f"{spread(tested)}, of validation {spread(validated)}; {size:,} parameters"
         note += f", {statistics.median(steps):,.0f} steps in {seconds:g} s"
         rows.append(
-            Row("characters", f"{cell}, width {width}", statistics.mean(results), note=note, unit="nats")
+            Row("characters", f"{cell}, width {width}", statistics.mean(tested), note=note, unit="nats")
         )
     return rows
+
+
+def spread(values: list[float]) -> str:
+    """Least to most of the seeds."""
+    return f"{min(values):.3f} to {max(values):.3f}"

@@ -282,13 +282,15 @@ def _extend(
 ) -> Extension:
     """The best extensions of hypotheses (S, G, K, t), whose next tokens have log_p (H, V)."""
     (S, G, K), V = rows.shape, log_p.shape[1]
-    log_p = log_p[rows].double().masked_fill((rows < 0)[..., None], -math.inf)  # (S, G, K, V)
+    log_p = log_p[rows].double().masked_fill_((rows < 0)[..., None], -math.inf)  # (S, G, K, V)
     count = min(K * V, max(2 * width, SHOWN))  # of 2B at most B end
     place = torch.arange(count, device=log_p.device)
     chosen = log_p.new_zeros(S, V)  # n_w: how often earlier groups took each token
     parts = []
     for g in range(G):
-        extended = penalised[:, g, :, None] + log_p[:, g] - strength * chosen[:, None]  # (S, K, V)
+        extended = penalised[:, g, :, None] + log_p[:, g]  # (S, K, V)
+        if strength and g:
+            extended -= strength * chosen[:, None]
         values, best = _largest(extended.flatten(1), count)  # (S, C)
         parent, token, possible = best // V, best % V, values > -math.inf
         ends = (token == eos) if eos is not None else torch.zeros_like(possible)
@@ -302,13 +304,13 @@ def _extend(
 
 def _largest(values: Tensor, count: int) -> tuple[Tensor, Tensor]:
     """The `count` largest of each row (S, N) and their places, largest first, ties by the lower place."""
-    top, place = values.topk(count)
-    last = top[:, -1:]
-    if (((values >= last).sum(1) > count) & (last[:, 0] > -math.inf)).any():
+    top, place = values.topk(min(count + 1, values.shape[1]))  # one more, to see a tie
+    last, beyond = top[:, count - 1], top[:, count:]
+    if ((beyond == last[:, None]).any(1) & (last > -math.inf)).any():
         # which of equal ones stand last `topk` does not promise
         top, place = values.sort(descending=True, stable=True)
         return top[:, :count], place[:, :count]
-    place, order = place.sort()
+    top, (place, order) = top[:, :count], place[:, :count].sort()
     top, order = top.gather(1, order).sort(descending=True, stable=True)
     return top, place.gather(1, order)
 
