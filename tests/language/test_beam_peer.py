@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor
+from transformers import BartConfig, BartForConditionalGeneration
 
 from modules.language.beam import Hypothesis, batched_beam_search
 
@@ -16,7 +17,6 @@ SOURCES = torch.randint(4, VOCABULARY, (3, 5), generator=torch.Generator().manua
 
 def bart(seed: int) -> Any:
     """A random network, most of whose texts end before they are cut off."""
-    transformers = pytest.importorskip("transformers")
     torch.manual_seed(seed)
     sizes = {
         f"{side}_{name}": n
@@ -24,11 +24,11 @@ def bart(seed: int) -> Any:
         for name, n in (("layers", 1), ("attention_heads", 2), ("ffn_dim", 16))
     }
     tokens = {"pad_token_id": PAD, "bos_token_id": 0, "eos_token_id": EOS, "decoder_start_token_id": START}
-    config = transformers.BartConfig(
+    config = BartConfig(
         vocab_size=VOCABULARY, d_model=8, max_position_embeddings=64, init_std=0.7, dropout=0.0,
         forced_eos_token_id=None, forced_bos_token_id=None, tie_word_embeddings=False, **sizes, **tokens,
     )  # fmt: skip
-    model = transformers.BartForConditionalGeneration(config).double().eval()
+    model = BartForConditionalGeneration(config).double().eval()
     model.final_logits_bias[0, EOS] += 1.0
     return model
 
