@@ -31,7 +31,7 @@ from pages.recurrent.learning_to_align.room import STRIDE
 
 EMBEDDING, HIDDEN, BATCH = 32, 48, 32
 COUNTS = {"train": 4_000, "test": 100}  # sentences
-THRESHOLDS = ABOVE, LARGEST = 0.25, None  # of a link: the weight that it is above; the largest of its row
+THRESHOLDS = translations.ABOVE, None  # of a link: the weight that it is above; the largest of its row
 
 
 @lru_cache(maxsize=1)
