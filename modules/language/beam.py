@@ -282,7 +282,10 @@ def _extend(
 ) -> Extension:
     """The best extensions of hypotheses (S, G, K, t), whose next tokens have log_p (H, V)."""
     (S, G, K), V = rows.shape, log_p.shape[1]
-    log_p = log_p[rows].double().masked_fill_((rows < 0)[..., None], -math.inf)  # (S, G, K, V)
+    if torch.equal(rows.flatten(), torch.arange(len(log_p), device=rows.device)):  # none is missing
+        log_p = log_p.reshape(S, G, K, V).double()
+    else:
+        log_p = log_p[rows].double().masked_fill_((rows < 0)[..., None], -math.inf)
     count = min(K * V, max(2 * width, SHOWN))  # of 2B at most B end
     place = torch.arange(count, device=log_p.device)
     chosen = log_p.new_zeros(S, V)  # n_w: how often earlier groups took each token
