@@ -65,9 +65,8 @@ def variance(model: Captioner, batch: tuple[Tensor, ...], draws: int) -> tuple[f
         [torch.cat([part.flatten() for part in grad(model, batch, parameters)]) for _ in range(draws)]
     ).double()
     spread = float(each.var(0).sum())
-    return spread, float(
-        each.mean(0).square().sum()
-    ) - spread / draws  # that of the mean is less by its noise
+    mean = float(each.mean(0).square().sum()) - spread / draws  # without what noise adds to it
+    return spread, mean
 
 
 def measure(quick: bool = False) -> list[Row]:

@@ -13,7 +13,7 @@ from torchmetrics.text import SacreBLEUScore
 
 from datamodules.tokenizer import Tokenizer
 from lab.errors import UserError
-from modules.base import BatchShard
+from modules.base import BatchShard, require
 from modules.language.beam import batched_beam_search
 from modules.recurrent.seq2seq import IGNORED, Seq2Seq
 
@@ -44,7 +44,8 @@ class CorpusBLEU(L.Callback):
           callbacks:
             - class_path: lab.training.bleu.CorpusBLEU
 
-    The data have one target for each source, and a `tokenizer`; texts are compared as they are written.
+    The data have one target for each source, and a `tokenizer`; texts are compared as they are written. What
+    does not fit is refused before the training, not at the test behind it.
 
     Args:
         signature: how BLEU is counted, as sacreBLEU spells it: `tok` is its tokenization, `case` "mixed" or
@@ -53,6 +54,7 @@ class CorpusBLEU(L.Callback):
 
     Raises:
         UserError: the signature is of another kind, or the model is no translator.
+        ValueError: width is below 1.
     """
 
     def __init__(self, signature: str = SIGNATURE, width: int = 5, alpha: float = 0.6) -> None:
@@ -62,13 +64,22 @@ class CorpusBLEU(L.Callback):
             raise UserError(f"signature is {signature!r}: it must be of the form {SIGNATURE}.")
         if said["case"] not in ("mixed", "lc"):
             raise UserError(f"signature is {signature!r}: its case must be mixed or lc.")
+        require(1, width=width)
         options: dict[str, Any] = {"tokenize": said["tok"], "lowercase": said["case"] == "lc"}
         self.width, self.alpha = width, alpha
-        self.scores = {name: SacreBLEUScore(**options) for name in ("bleu", "bleu_beam")}
+        try:
+            self.scores = {name: SacreBLEUScore(**options) for name in ("bleu", "bleu_beam")}
+        except (
+            ValueError,
+            ModuleNotFoundError,
+        ) as error:  # an unknown tok, or one of a package that is not here
+            raise UserError(f"signature is {signature!r}: {error}") from None
 
-    def on_test_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
+    def setup(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
         if not isinstance(pl_module, Seq2Seq):
             raise UserError(f"{type(pl_module).__name__} translates nothing: leave CorpusBLEU out.")
+
+    def on_test_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:
         for score in self.scores.values():
             score.to(pl_module.device).reset()
 

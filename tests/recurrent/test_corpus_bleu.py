@@ -61,16 +61,23 @@ def test_a_second_test_counts_anew(model: Seq2Seq) -> None:
 
 @pytest.mark.parametrize(
     "signature",
-    ["", "nrefs:2|case:mixed|eff:no|tok:13a|smooth:none", "tok:13a", SIGNATURE.replace("mixed", "x")],
-)
+    ["", "nrefs:2|case:mixed|eff:no|tok:13a|smooth:none", "tok:13a", SIGNATURE.replace("mixed", "x"),
+     SIGNATURE.replace("13a", "other")],
+)  # fmt: skip
 def test_other_signatures_are_refused(signature: str) -> None:
     with pytest.raises(UserError, match="signature is"):
         CorpusBLEU(signature)
 
 
-def test_only_translators_have_it() -> None:
+def test_what_does_not_fit_is_refused_before_the_training() -> None:
+    trainer = L.Trainer(accelerator="cpu", devices=1, max_epochs=1, callbacks=[CorpusBLEU()], logger=False,
+                        enable_checkpointing=False, enable_progress_bar=False)  # fmt: skip
+    model = weights.load("tagger-homographs")
+    model.training_step = lambda *_: pytest.fail("trained")  # type: ignore[method-assign]
     with pytest.raises(UserError, match="translates nothing"):
-        measured(CorpusBLEU(), weights.load("lstm-pydocs"), Spanish(num_test=4))
+        trainer.fit(model, datamodule=Spanish(num_train=64, num_val=4))
+    with pytest.raises(ValueError, match="width is 0"):
+        CorpusBLEU(width=0)
 
 
 def test_cards_of_the_translators_say_it_and_how_it_is_counted() -> None:
