@@ -515,7 +515,8 @@ MEMBERS: dict[str, list[Member]] = {
     ],
     "modules.transformer.gpt.GPT": [
         language(GPT | {"positions": positions}) for positions in ("learned", "sinusoidal", "rotary")
-    ],
+    ]
+    + [language(GPT, PAIRS[2:])],
     "modules.adversarial.madgan.MADGAN": [
         game({"hidden": [4], "generators": 2}, POINTS),
     ],

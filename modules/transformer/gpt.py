@@ -33,6 +33,8 @@ from modules.transformer.attention import KVCache
 from modules.transformer.block import Block
 from modules.transformer.positions import Learned, Rotary, Sinusoidal
 
+IGNORED = -100  # a next token that is not predicted, as in torch's cross_entropy
+
 
 class GPT(TextSampler, Module):
     """Decoder-only language model.
@@ -181,11 +183,16 @@ class GPT(TextSampler, Module):
     # --- training ---------------------------------------------------------------------------------
 
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
-        """Mean nats per token of (tokens, next tokens), (B, T) each."""
+        """Mean nats per token of (tokens, next tokens), (B, T) each, over next tokens that are not -100."""
         tokens, targets = batch
-        nll = F.cross_entropy(self(tokens).flatten(0, 1), targets.flatten(), reduction="none")  # (B·T,)
-        self.log_metric(split, "nll", nll.detach())
-        return nll.mean()
+        logits, y = self(tokens).flatten(0, 1), targets.flatten()  # (B·T, V), (B·T,)
+        nll = F.cross_entropy(logits, y, ignore_index=IGNORED, reduction="none")  # 0 where ignored
+        counted = y != IGNORED
+        self.log_metric(split, "nll", nll.detach()[counted])
+        return nll.sum() / counted.sum().clamp(min=1)
+
+    def loss_terms(self, batch: tuple[Tensor, Tensor]) -> Tensor:
+        return (batch[1] != IGNORED).sum()
 
     def configure_optimizers(self) -> Any:
         """Weight decay, if any, pulls on matrices only: gains and biases have no reason to be small."""

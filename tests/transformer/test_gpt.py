@@ -119,6 +119,23 @@ def test_loss_is_the_mean_of_next_token_terms_and_targets_are_shifted():
     torch.testing.assert_close(loss, expected, atol=1e-12, rtol=0)
 
 
+def test_ignored_targets_count_for_nothing():
+    """The loss, its number of terms and the metric are those of the three next tokens that are asked for."""
+    model, x = tiny(), tokens(2, 8)
+    asked = [(0, 2), (0, 6), (1, 5)]
+    targets = torch.full((2, 8), -100)
+    for b, t in asked:
+        targets[b, t] = (x[b, t] + 1) % 11
+    log_p = model(x).log_softmax(-1)
+    expected = -sum(log_p[b, t, targets[b, t]] for b, t in asked) / 3
+    torch.testing.assert_close(model.step((x, targets), "val"), expected, atol=1e-12, rtol=0)
+    assert model.meters["val_nll"].compute() == pytest.approx(expected.item(), abs=1e-12)
+    assert model.meters["val_nll"].count == model.loss_terms((x, targets)) == 3
+    nothing = model.step((x, torch.full((2, 8), -100)), "train")
+    nothing.backward()
+    assert nothing == 0 and all(not p.grad.any() for p in model.parameters())
+
+
 def test_without_the_mask_the_future_leaks():
     model, x = tiny(), tokens(8)
     with pytest.raises(AssertionError, match="sees the future"):
