@@ -233,7 +233,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "GPT": {
         "vocab_size": 4, "context": 7, "layers": 2, "heads": 1, "width": 12, "positions": "rotary",
         "norm": "post", "activation": "relu", "bias": True, "tied": False, "dropout": 0.5, "bos": 1,
-        "causal": False,
+        "causal": False, "mixer": "dense", "feedforward": "gated", "feedforward_width": 5,
+        "normalization": "rms", "eps": 0.1, "residual": "none", "kv_heads": 1, "scaled": False,
     },
     # --- recurrent ---
     "Labeller": {

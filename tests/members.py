@@ -8,7 +8,7 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import lightning as L
 import torch
@@ -17,6 +17,7 @@ from torch_geometric.data import Data
 
 import modules
 from modules.base import Density, Latent, NextToken, Predictor, Sampler
+from modules.transformer.stack import Positions
 
 
 def drawn(high: int, *shape: int) -> Tensor:
@@ -514,7 +515,12 @@ MEMBERS: dict[str, list[Member]] = {
         for cell, layers in (("lstm", 1), ("gru", 2), ("rnn", 1))
     ],
     "modules.transformer.gpt.GPT": [
-        language(GPT | {"positions": positions}) for positions in ("learned", "sinusoidal", "rotary")
+        language(GPT | more)
+        for more in (
+            *({"positions": name} for name in get_args(Positions)),
+            {"mixer": ["softmax", "random", "dense"], "layers": 3, "feedforward": "gated"},
+            {"residual": "rezero", "normalization": "rms", "kv_heads": 1, "norm": "post"},
+        )
     ]
     + [language(GPT, PAIRS[2:])],
     "modules.adversarial.madgan.MADGAN": [

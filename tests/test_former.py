@@ -1,7 +1,7 @@
 """Files of an earlier version are read as ever: cards, weights, recipes, runs and checkpoints of every class.
 
-`former/README.md` says where they come from. What their models answered then they answer now, to the
-bit where sums are taken in the same order, and closely elsewhere.
+`former/README.md` says where they come from. What their models answered then they answer now, up to the order
+of sums, which differs between processors of the same capability too.
 """
 
 import functools
@@ -25,11 +25,8 @@ from lab.training.pairing import LINKED
 
 FORMER = Path(__file__).parent / "former"
 RECORDS: dict[str, Any] = json.loads((FORMER / "records.json").read_text())
-SAME = (RECORDS.pop("torch"), RECORDS.pop("capability")) == (
-    torch.__version__,
-    torch.backends.cpu.get_cpu_capability(),
-)
-del RECORDS["version"]
+for of_the_file in ("torch", "capability", "version"):
+    del RECORDS[of_the_file]
 
 
 def family(name: str) -> str:
@@ -69,14 +66,11 @@ def batch_of(folder: Path) -> list[torch.Tensor]:
 
 
 def agree(now: dict[str, list[str]], then: dict[str, list[str]]) -> None:
-    """Compare answers: their digests, or elsewhere their first values."""
+    """Compare the first values of answers: their bits are those of one processor."""
     assert now.keys() >= then.keys()
     for name in then:
-        if SAME:
-            assert now[name] == then[name], name
-        else:
-            first, expected = (list(map(number, answer[name][1:])) for answer in (now, then))
-            assert first == pytest.approx(expected, rel=1e-5, abs=1e-5), name
+        first, expected = (list(map(number, answer[name][1:])) for answer in (now, then))
+        assert first == pytest.approx(expected, rel=1e-5, abs=1e-5), name
 
 
 def number(text: str) -> float:
@@ -134,11 +128,8 @@ def test_a_run_is_known_as_finished_and_goes_on_as_then(
     run = run_of(folder)
     then = RECORDS[name]["row"]
     now = {k: row(run)[k] for k in then}
-    if SAME:
-        assert now == then
-    else:
-        expected = pytest.approx([float(v) for v in then.values()], rel=1e-4, abs=1e-4)
-        assert [float(v) for v in now.values()] == expected
+    expected = pytest.approx([float(v) for v in then.values()], rel=1e-4, abs=1e-4)
+    assert [float(v) for v in now.values()] == expected
     agree(answers(weights.load(run), batch_of(folder)), RECORDS[name]["after"])
 
 

@@ -52,9 +52,9 @@ def hugging_face(model: GPT) -> Any:
 
     blocks: Any = model.blocks
     for theirs, ours in zip(peer.transformer.h, blocks, strict=True):
-        norm(theirs.ln_1, ours.attention_norm)
-        linear(theirs.attn.c_attn, ours.attention.qkv)
-        linear(theirs.attn.c_proj, ours.attention.proj)
+        norm(theirs.ln_1, ours.mixer_norm)
+        linear(theirs.attn.c_attn, ours.mixer.qkv)
+        linear(theirs.attn.c_proj, ours.mixer.proj)
         norm(theirs.ln_2, ours.feedforward_norm)
         linear(theirs.mlp.c_fc, ours.feedforward.up)
         linear(theirs.mlp.c_proj, ours.feedforward.down)

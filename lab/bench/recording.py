@@ -9,7 +9,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.bench.timing import Row, interleaved, paired_row
-from modules.transformer.attention import Attention, KVCache
+from modules.transformer.attention import Attention, KVCache, SourceKeys
 from modules.transformer.gpt import GPT
 
 
@@ -19,10 +19,13 @@ class Bare(Attention):
     def forward(
         self,
         x: Tensor,
-        source: Tensor | None = None,
+        source: Tensor | SourceKeys | None = None,
         causal: bool = False,
         padding: Tensor | None = None,
         cache: KVCache | None = None,
+        allowed: Tensor | None = None,
+        bias: Tensor | None = None,
+        positions: Tensor | None = None,
     ) -> Tensor:
         q, k, v = self.split(x, source)
         if cache is not None:

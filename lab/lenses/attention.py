@@ -8,10 +8,8 @@ References: Vaswani et al. 2017, arXiv:1706.03762; Michel et al. 2019, arXiv:190
 heads off); Vig 2019, arXiv:1906.05714 (arcs).
 """
 
-import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -19,6 +17,7 @@ from torch import Tensor, nn
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.attention import Attention, record_attention
 from modules.transformer.gpt import GPT
+from modules.transformer.stream import record_stream
 
 Heads = Iterable[tuple[int, int]]  # (layer, head)
 
@@ -323,24 +322,13 @@ class Additions:
 @torch.no_grad()
 def additions(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> Additions:
     """Additions of one pass over tokens (T,); arguments as of `record`."""
-    model = copy.deepcopy(model)  # hooks on the model that all readers share would record their passes too
-    seen: dict[nn.Module, Tensor] = {}
+    with record_stream() as stream, record_attention(switches(model, off), store=False):
+        model(tokens[None], causal=causal)
 
-    def keep(part: nn.Module, _: object, out: Tensor) -> None:
-        seen[part] = out[0]
+    def stacked(name: str) -> Tensor:
+        return torch.stack([stream.values[block, name][0] for block in model.blocks])
 
-    blocks: list[Any] = list(model.blocks)
-    for block in blocks:
-        for part in (block.attention, block.feedforward):
-            part.register_forward_hook(keep)
-    with record_attention(switches(model, off), store=False):
-        stream = torch.cat(list(model.residual_stream(tokens[None], causal=causal)))  # (L + 1, T, C)
-    attention = torch.stack([seen[block.attention] for block in blocks])
-    between = stream[:-1] + attention
-    if blocks[0].norm == "post":
-        between = torch.stack([b.attention_norm(x) for b, x in zip(blocks, between, strict=True)])
-    mlp = torch.stack([seen[block.feedforward] for block in blocks])
-    return Additions(attention, mlp, stream[:-1], between, stream[1:])
+    return Additions(*map(stacked, ("mixer", "feedforward", "in", "after mixer", "out")))
 
 
 def favourites(model: GPT, stream: Tensor) -> tuple[Tensor, Tensor]:
@@ -362,20 +350,29 @@ def distance(p: Tensor, q: Tensor) -> Tensor:
     return 0.5 * (p - q).abs().sum(-1)
 
 
+def in_chunks(count: int, model: GPT, tokens: Tensor) -> Iterator[range]:
+    """Texts 0 … count − 1 by as many as pass at once: their logits and streams stay below 64 MB."""
+    each = len(tokens) * max(model.vocab_size, 4 * model.width * len(model.blocks))
+    size = max(1, 2**24 // each)
+    for start in range(0, count, size):
+        yield range(start, min(start + size, count))
+
+
 @torch.no_grad()
 def importance(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
     """Change of the next-token distribution when one head alone is off: (L, H), total variation."""
     stack = layers(model)
     L, H = len(stack), stack[0].heads
-    factors: dict[nn.Module, Tensor] = {}
-    for l, layer in enumerate(stack):  # one batch, one head off in each of its L·H texts
-        rows = torch.ones(L * H, H)
-        for h in range(H):
-            rows[l * H + h, h] = 0.0
-        factors[layer] = rows
-    with record_attention(factors, store=False):
-        p = model(tokens.expand(L * H, -1), causal=causal)[:, -1].softmax(-1)
-    return distance(p, next_token(model, tokens, causal=causal)).view(L, H)
+    whole, values = next_token(model, tokens, causal=causal), []
+    for part in in_chunks(L * H, model, tokens):  # a batch, one head off in each of its texts
+        off = torch.tensor(list(part))
+        factors: dict[nn.Module, Tensor] = {
+            layer: (off[:, None] != l * H + torch.arange(H)).float() for l, layer in enumerate(stack)
+        }
+        with record_attention(factors, store=False):
+            p = model(tokens.expand(len(part), -1), causal=causal)[:, -1].softmax(-1)
+        values.append(distance(p, whole))
+    return torch.cat(values).view(L, H)
 
 
 @torch.no_grad()
@@ -387,13 +384,14 @@ def influence(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
         vocabulary) makes in the prediction after position i. With a causal mask it is exactly 0 for
         j > i.
     """
-    T = len(tokens)
-    changed = tokens.repeat(T, 1)
-    index = torch.arange(T)
-    changed[index, index] = (tokens + 1) % model.vocab_size
-    texts = torch.cat([tokens[None], changed])  # one batch, so that equal rows have equal bits
-    p = model(texts, causal=causal).softmax(-1)  # (1 + T, T, V)
-    return distance(p[1:], p[:1]).T
+    T, columns = len(tokens), []
+    for part in in_chunks(T, model, tokens):
+        changed, index = tokens.repeat(len(part), 1), torch.tensor(list(part))
+        changed[index - part.start, index] = (tokens[index] + 1) % model.vocab_size
+        texts = torch.cat([tokens[None], changed])  # one batch, so that equal rows have equal bits
+        p = model(texts, causal=causal).softmax(-1)  # (1 + n, T, V)
+        columns.append(distance(p[1:], p[:1]))
+    return torch.cat(columns).T
 
 
 @torch.no_grad()

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -42,8 +42,8 @@ from modules.recurrent.labelling import Labeller, SequenceClassifier
 from modules.recurrent.language_model import RecurrentLM
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.recurrent.stack import CELLS, Recurrent
-from modules.transformer.attention import Attention
-from modules.transformer.block import FeedForward
+from modules.transformer.block import Block
+from modules.transformer.feedforward import FeedForward, GatedFeedForward
 from modules.transformer.gpt import GPT
 
 LONGEST = 13  # letters of widths that are spelled out
@@ -402,23 +402,25 @@ def of_transformer(model: GPT) -> Readings:
     """Its first block stands for all."""
     tokens = torch.zeros(1, model.context, dtype=torch.long)
     calls = watched(model, lambda: model(tokens))
-    attention = [c for c in calls if isinstance(c.module, Attention)]
-    mlp = next(c for c in calls if isinstance(c.module, FeedForward))
+    mixers = [cast(Block, block).mixer for block in model.blocks]
+    mlp = next((c for c in calls if isinstance(c.module, FeedForward | GatedFeedForward)), None)
     embedding = next(c for c in calls if isinstance(c.module, nn.Embedding))
-    blocks, heads = len(attention), model.heads
+    blocks, heads = len(mixers), model.heads
     width, vocabulary = embedding.gives[-1], next(c for c in calls if c.module is model).gives[-1]
-    inner = weighted(calls, mlp.name)
     each = f"{several(blocks, 'block')} of {several(heads, 'head')}"
-    return {
+    size = 0 if mixers[0] is None else parameters(mixers[0])
+    results = {
         "tokens": Reading(f"≤ {model.context}", f"up to {model.context} at once"),
         "embedding": Reading(f"{vocabulary}→{width}", f"{vocabulary} tokens, {width} numbers each"),
         "attention": Reading(
             f"{blocks} × {several(heads, 'head')}",
-            f"{each}, {parameters(attention[0].module):,} parameters in each block",
+            f"{each}, {size:,} parameters in each block",
         ),
-        "mlp": network(mlp.module, inner),
         "logits": Reading(str(vocabulary), f"{parameters(model):,} parameters in the whole model"),
     }
+    if mlp is not None:
+        results["mlp"] = network(mlp.module, weighted(calls, mlp.name))
+    return results
 
 
 def of_recurrent(model: Any) -> Readings:

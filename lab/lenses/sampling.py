@@ -243,5 +243,5 @@ def cost(
         result.text.append(int(token))
     result.logits = torch.stack(logits)
     if cache:
-        result.bytes = sum(2 * c.keys.numel() * c.keys.element_size() for c in model.new_cache(1))
+        result.bytes = sum(layer.nbytes for layer in model.new_cache(1))
     return result

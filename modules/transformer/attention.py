@@ -2,15 +2,16 @@
 
     Attention(Q, K, V) = softmax(Q Kᵀ / √D + M) V,   M = 0 where a query may look, −∞ elsewhere
 
-One layer serves all uses: self and cross, causal and bidirectional, with padding, with a cache of
-earlier keys and values. A lens can record it (`AttentionRecorder`); when nobody does, torch's fused kernel
-runs and no attention weight is ever stored.
+One layer serves all uses: self and cross, causal and bidirectional, under any mask, with an added bias, with
+a cache of earlier keys and values, with fewer heads of keys and values than of queries. A lens can record it
+(`AttentionRecorder`); when nobody does, torch's fused kernel runs and no attention weight is ever stored.
 
-Shapes: `B` batch, `H` heads, `T` queries, `S` keys, `D` features of a head, `C` = H·D channels.
-Tokens are rows; the softmax is over the last axis.
+Shapes: `B` batch, `H` heads, `G` heads of keys and values, `T` queries, `S` keys, `D` features of a query and
+of a key in each head, `E` of a value, `C` channels. Tokens are rows; the softmax is over the last axis.
 
 References:
     Vaswani et al. 2017, Attention is all you need, arXiv:1706.03762.
+    Shazeer 2019, arXiv:1911.02150 (multi-query: G = 1); Ainslie et al. 2023, arXiv:2305.13245 (grouped).
     [GM] §1.6.4 (Definitions 1.12 to 1.19; the text writes qᵀk for row vectors, which is q kᵀ);
     [UDL] §12.2, §12.3 (tokens as columns: the transpose of what is here).
 """
@@ -21,6 +22,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -56,9 +58,13 @@ def attention_mask(
 
 
 def attention_weights(
-    q: Tensor, k: Tensor, allowed: Tensor | None = None, scale: float | None = None
+    q: Tensor,
+    k: Tensor,
+    allowed: Tensor | None = None,
+    scale: float | None = None,
+    bias: Tensor | None = None,
 ) -> Tensor:
-    """softmax(Q Kᵀ / √D + M), written out.
+    """softmax(Q Kᵀ / √D + bias + M), written out.
 
     A query that may look nowhere gets weights 0 (not NaN), and finite gradients.
 
@@ -66,11 +72,14 @@ def attention_weights(
         q: (..., T, D). k: (..., S, D).
         allowed: True where a query may look, broadcastable to (..., T, S).
         scale: instead of 1/√D.
+        bias: added after scaling, broadcastable to (..., T, S).
 
     Returns:
         (..., T, S), rows sum to 1.
     """
     scores = q @ k.transpose(-2, -1) * (q.shape[-1] ** -0.5 if scale is None else scale)
+    if bias is not None:
+        scores = scores + bias
     return masked_softmax(scores, allowed)
 
 
@@ -90,8 +99,10 @@ class AttentionRecord:
 
     Attributes:
         weights: (B, H, T, S), exactly those that mixed the values.
-        queries, keys, values: (B, H, T or S, D) as they met (rotated, where positions rotate).
+        queries, keys, values: (B, H, T or S, D or E) as they met (rotated, where positions rotate; keys and
+            values repeated, where heads share them); None where a layer has none.
         scale: what multiplied q·k.
+        bias: what was added to the scores, broadcastable to (B, H, T, S).
     """
 
     weights: Tensor
@@ -99,6 +110,7 @@ class AttentionRecord:
     keys: Tensor | None = None
     values: Tensor | None = None
     scale: float = 1.0
+    bias: Tensor | None = None
 
 
 @dataclass
@@ -157,18 +169,26 @@ class KVCache:
     computed twice.
 
     Args:
-        batch, heads, size, width: B, H, the most tokens that fit, D.
+        batch, heads, size, width: B, G, the most tokens that fit, D.
+        value_width: E; None is D.
     """
 
     def __init__(
-        self, batch: int, heads: int, size: int, width: int, device: torch.device, dtype: torch.dtype
+        self,
+        batch: int,
+        heads: int,
+        size: int,
+        width: int,
+        device: torch.device,
+        dtype: torch.dtype,
+        value_width: int | None = None,
     ) -> None:
         self.keys = torch.empty(batch, heads, size, width, device=device, dtype=dtype)
-        self.values = torch.empty_like(self.keys)
+        self.values = self.keys.new_empty(batch, heads, size, width if value_width is None else value_width)
         self.length = 0
 
     def append(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Add (B, H, T, D) keys and values; returns views of all so far, (B, H, length, D)."""
+        """Add keys (B, G, T, D) and values; returns views of all so far, (B, G, length, D or E)."""
         end = self.length + k.shape[2]
         if end > self.keys.shape[2]:
             raise ValueError(f"The cache holds {self.keys.shape[2]} tokens; {end} were given.")
@@ -177,11 +197,16 @@ class KVCache:
         self.length = end
         return self.keys[:, :, :end], self.values[:, :, :end]
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes."""
+        return self.keys.nbytes + self.values.nbytes
+
     def select(self, rows: Tensor) -> "KVCache":
         """A cache of its own for these rows (B',) of the batch; a row may be taken more than once."""
         other, end = copy.copy(self), self.length
         other.keys = self.keys.new_empty(len(rows), *self.keys.shape[1:])
-        other.values = torch.empty_like(other.keys)
+        other.values = self.values.new_empty(len(rows), *self.values.shape[1:])
         other.keys[:, :, :end], other.values[:, :, :end] = (
             self.keys[rows, :, :end],
             self.values[rows, :, :end],
@@ -189,18 +214,37 @@ class KVCache:
         return other
 
 
+class SourceKeys(NamedTuple):
+    """Keys (B, G, S, D) and values (B, G, S, E) of a source, computed once for all steps of a decoder."""
+
+    keys: Tensor
+    values: Tensor
+
+    def select(self, rows: Tensor) -> "SourceKeys":
+        """Keys and values of these rows (B',) of the batch."""
+        return SourceKeys(self.keys[rows], self.values[rows])
+
+
 class Attention(nn.Module):
     """Multi-head attention: H projections to D = C/H features, mixed, joined on features, then W_O.
 
-    4(C² + C) parameters for every number of heads (4C² without biases).
+    4(C² + C) parameters for every number of heads (4C² without biases), unless widths or heads of keys and
+    values are given.
 
     Args:
-        width: C, of the input, of the source and of the output.
-        heads: H, a divisor of C.
+        width: C, of the input and of the output.
+        heads: H, a divisor of C unless `head_width` is given.
         bias: of all projections.
         scaled: divide scores by √D; False is the unscaled score of [BB].
         rotary: rotates queries and keys by their positions (never values).
         dropout: of attention weights while training.
+        kv_heads: G, a divisor of H; each serves H/G heads of queries. None is H.
+        head_width, value_width: D and E; None is C/H, and D.
+        source_width: channels of a source that is not as wide as C: such a layer attends to a source alone.
+        relative: what adds to the scores by the distance of query and key (`modules.transformer.relative`).
+
+    Raises:
+        ValueError: heads that divide neither the width nor one another.
     """
 
     def __init__(
@@ -211,78 +255,141 @@ class Attention(nn.Module):
         scaled: bool = True,
         rotary: Rotary | None = None,
         dropout: float = 0.0,
+        kv_heads: int | None = None,
+        head_width: int | None = None,
+        value_width: int | None = None,
+        source_width: int | None = None,
+        relative: nn.Module | None = None,
     ) -> None:
         super().__init__()
-        if width % heads:
+        if head_width is None and width % heads:
             raise ValueError(
                 f"width {width} cannot be shared by {heads} heads: choose a multiple of {heads}."
             )
+        D = width // heads if head_width is None else head_width
+        E = D if value_width is None else value_width
+        G = heads if kv_heads is None else kv_heads
+        if G < 1 or heads % G:
+            raise ValueError(f"{G} heads of keys and values cannot serve {heads} heads: choose a divisor.")
         self.width, self.heads, self.dropout = width, heads, dropout
-        self.scale = (width // heads) ** -0.5 if scaled else 1.0
-        self.qkv = nn.Linear(width, 3 * width, bias=bias)  # W_Q, W_K, W_V below each other
-        self.proj = nn.Linear(width, width, bias=bias)  # W_O
-        self.rotary = rotary
+        self.kv_heads, self.head_width, self.value_width = G, D, E
+        self.scale = D**-0.5 if scaled else 1.0
+        self.sizes = (heads * D, G * D, G * E)  # of all queries, keys and values of a token
+        self.source_width = source_width
+        if source_width is None:
+            self.qkv = nn.Linear(width, sum(self.sizes), bias=bias)  # W_Q, W_K, W_V below each other
+        else:
+            self.query = nn.Linear(width, heads * D, bias=bias)
+            self.key_value = nn.Linear(source_width, G * (D + E), bias=bias)
+        self.proj = nn.Linear(heads * E, width, bias=bias)  # W_O
+        self.rotary, self.relative = rotary, relative
 
     def forward(
         self,
         x: Tensor,
-        source: Tensor | None = None,
+        source: Tensor | SourceKeys | None = None,
         causal: bool = False,
         padding: Tensor | None = None,
         cache: KVCache | None = None,
+        allowed: Tensor | None = None,
+        bias: Tensor | None = None,
+        positions: Tensor | None = None,
     ) -> Tensor:
         """Attend from `x` to `source`, or to `x` itself.
 
         Args:
             x: (B, T, C), the queries' tokens.
-            source: (B, S, C), the keys' and values' tokens; None is self-attention.
+            source: (B, S, C) or (B, S, source_width), the keys' and values' tokens, or what `source_keys`
+                made of them; None is self-attention.
             causal: query t sees keys up to t.
             padding: (B, S), True at keys nobody may look at.
             cache: earlier keys and values of self-attention; `x` are the tokens after them.
+            allowed: True where a query may look at a key, broadcastable to (B, H, T, S); on top of `causal`
+                and `padding`.
+            bias: added to the scaled scores, broadcastable to (B, H, T, S).
+            positions: (T, C) or (B, T, C), added to what queries and keys are made of, not values.
 
         Returns:
             (B, T, C).
         """
-        q, k, v = self.split(x, source)  # (B, H, T, D), (B, H, S, D), (B, H, S, D)
+        # (B, H, T, D), (B, G, S, D), (B, G, S, E)
+        q, k, v = self.split(x, source, positions)
         if self.rotary is not None:
             offset = cache.length if cache is not None else 0
             q, k = self.rotary(q, offset), self.rotary(k, offset)
         if cache is not None:
             k, v = cache.append(k, v)
+        if self.kv_heads < self.heads:  # each head of keys and values serves its neighbours
+            k, v = (t.repeat_interleave(self.heads // self.kv_heads, dim=1) for t in (k, v))
+        if self.relative is not None:
+            by_distance = self.relative(q, k, self.scale)  # (H, T, S) or (B, H, T, S)
+            bias = by_distance if bias is None else bias + by_distance
         T, S = q.shape[2], k.shape[2]
         dropout = self.dropout if self.training else 0.0
 
         recorder = current_recorder()
+        causal = causal and T > 1  # a single new token sees all that came before
+        plain = padding is None and allowed is None and bias is None
+        if recorder is None and plain and (T == S or not causal):
+            y = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal, scale=self.scale)
+            return self.proj(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
+
+        mask = attention_mask(T, S, causal, padding, x.device)
+        if allowed is not None:
+            mask = allowed if mask is None else mask & allowed
         if recorder is None:
-            causal = causal and T > 1  # a single new token sees all that came before
-            if padding is None and (T == S or not causal):
-                y = F.scaled_dot_product_attention(
-                    q, k, v, dropout_p=dropout, is_causal=causal, scale=self.scale
-                )
-            else:
-                allowed = attention_mask(T, S, causal, padding, x.device)
-                y = F.scaled_dot_product_attention(q, k, v, allowed, dropout, scale=self.scale)
+            if bias is not None:  # one tensor for both; a row without any key is masked by the kernel
+                mask = bias if mask is None else bias.masked_fill(~mask, -math.inf)
+            y = F.scaled_dot_product_attention(q, k, v, mask, dropout, scale=self.scale)
         else:
-            allowed = attention_mask(T, S, causal, padding, x.device)
-            weights = F.dropout(attention_weights(q, k, allowed, self.scale), dropout)
-            recorder.record(self, AttentionRecord(weights, q, k, v, self.scale))
-            y = weights @ v  # (B, H, T, D)
+            weights = F.dropout(attention_weights(q, k, mask, self.scale, bias), dropout)
+            recorder.record(self, AttentionRecord(weights, q, k, v, self.scale, bias))
+            y = weights @ v  # (B, H, T, E)
             if self in recorder.heads:
                 y = y * recorder.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
-        return self.proj(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
+        return self.proj(y.transpose(1, 2).flatten(2))
 
     def extra_repr(self) -> str:
-        return f"width={self.width}, heads={self.heads}, dropout={self.dropout}"
+        groups = "" if self.kv_heads == self.heads else f", kv_heads={self.kv_heads}"
+        return f"width={self.width}, heads={self.heads}{groups}, dropout={self.dropout}"
 
-    def split(self, x: Tensor, source: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys and values of all heads, (B, H, T or S, D) each."""
+    def split(
+        self, x: Tensor, source: Tensor | SourceKeys | None = None, positions: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Queries (B, H, T, D), keys (B, G, S, D) and values (B, G, S, E) of all heads."""
         if source is None:
-            q, k, v = self.qkv(x).chunk(3, dim=2)  # (B, T, C) each
+            if self.source_width is not None:
+                raise ValueError("This layer attends to a source of its own width: give one.")
+            q, k, v = self.qkv(x).split(self.sizes, dim=2)  # (B, T, H·D), (B, T, G·D), (B, T, G·E)
+            if positions is not None:  # projections are linear: Wx + Wp, without a second bias
+                n = sum(self.sizes[:2])
+                at = F.linear(positions, self.qkv.weight[:n])
+                q, k = q + at[..., : self.sizes[0]], k + at[..., self.sizes[0] :]
+            G = self.kv_heads
+            return self.by_heads(q, self.heads), self.by_heads(k, G), self.by_heads(v, G)
+        if self.source_width is None:
+            n, b = self.sizes[0], self.qkv.bias
+            q = F.linear(x, self.qkv.weight[:n], None if b is None else b[:n])
         else:
-            W, b = self.qkv.weight, self.qkv.bias
-            C = self.width
-            q = F.linear(x, W[:C], None if b is None else b[:C])
-            k, v = F.linear(source, W[C:], None if b is None else b[C:]).chunk(2, dim=2)
-        H, D = self.heads, self.width // self.heads
-        q, k, v = (t.unflatten(2, (H, D)).transpose(1, 2) for t in (q, k, v))
-        return q, k, v
+            q = self.query(x)
+        keys = source if isinstance(source, SourceKeys) else self.source_keys(source)
+        return self.by_heads(q, self.heads), *keys
+
+    def source_keys(self, source: Tensor) -> SourceKeys:
+        """Keys and values of a source (B, S, C or source_width), for every step of a decoder."""
+        if self.source_width is None:
+            n, b = self.sizes[0], self.qkv.bias
+            both = F.linear(source, self.qkv.weight[n:], None if b is None else b[n:])
+        else:
+            both = self.key_value(source)
+        k, v = both.split(self.sizes[1:], dim=2)
+        return SourceKeys(self.by_heads(k, self.kv_heads), self.by_heads(v, self.kv_heads))
+
+    @staticmethod
+    def by_heads(t: Tensor, heads: int) -> Tensor:
+        """(B, T, heads·D) -> (B, heads, T, D)."""
+        return t.unflatten(2, (heads, -1)).transpose(1, 2)
+
+    def new_cache(self, batch: int, size: int, device: torch.device, dtype: torch.dtype) -> KVCache:
+        """Empty cache of `batch` texts of up to `size` tokens."""
+        return KVCache(batch, self.kv_heads, size, self.head_width, device, dtype, self.value_width)

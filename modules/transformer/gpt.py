@@ -14,11 +14,10 @@ References:
 """
 
 import copy
-import math
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -29,11 +28,12 @@ from modules.former import former
 from modules.language import decoding
 from modules.language.sampling import TextSampler
 from modules.language.truncation import SamplingParams
-from modules.transformer.attention import KVCache
-from modules.transformer.block import Block
-from modules.transformer.positions import Learned, Rotary, Sinusoidal
+from modules.transformer import settings
+from modules.transformer.block import Cache, Norm, Normalization, Residual
+from modules.transformer.feedforward import Activation
+from modules.transformer.stack import Positions, Stack, draw_weights, matrices_decay, present_stack
 
-IGNORED = -100  # a next token that is not predicted, as in torch's cross_entropy
+IGNORED = -100  # a target that is not predicted, as in torch's cross_entropy
 
 
 class GPT(TextSampler, Module):
@@ -42,15 +42,28 @@ class GPT(TextSampler, Module):
     Args:
         vocab_size: V.
         context: the most tokens it sees at once.
-        layers, heads, width: L, H, C. The feed-forward layer is 4C wide.
-        positions: "learned" (an error past `context`), "sinusoidal", or "rotary".
-        norm: "pre" (with a last norm before the head) or "post".
-        activation: "gelu" or "relu".
+        layers, heads, width: L, H, C.
+        positions: where they come in. Added to the embeddings: "learned" (an error past `context`, as of all
+            that are learned one by one), "sinusoidal"; learned, and added before "every-layer" or to
+            "query-key" alone; in the scores: "rotary" (halves are pairs), "rotary-adjacent", "relative",
+            "relative-factor", "relative-key", "alibi", "untied"; or "none".
+        norm: "pre" (with a last norm before the head), "post" or "none".
+        activation: "gelu", "gelu-tanh", "relu" or "silu".
         bias: in linear layers and norms.
         tied: the head is the embedding table, one tensor; else a matrix of its own.
         dropout: of embeddings, attention weights and sublayers, while training.
         bos: the token that stands before every text, so that the first token has a probability too.
         causal: False removes the mask: a demonstration of the leak, no longer a language model.
+        mixer: what mixes tokens, by its name in `modules.transformer.settings`; of a hybrid a list, block l
+            takes entry l modulo its length.
+        feedforward, feedforward_width: its name there, and its hidden units: 4C by default, 8C/3 if gated.
+        normalization, eps: "layer" or "rms", and its ε.
+        residual: "add", "rezero" or "none", as in `Block`.
+        kv_heads: heads of keys and values; None is H.
+        scaled: scores are divided by √D.
+
+    Raises:
+        ValueError: an unknown name, or a setting of attention in a model that has none.
 
     Example:
         >>> model = GPT(vocab_size=3, context=4, layers=1, heads=2, width=8)
@@ -66,54 +79,59 @@ class GPT(TextSampler, Module):
         layers: int = 4,
         heads: int = 4,
         width: int = 128,
-        positions: Literal["learned", "sinusoidal", "rotary"] = "learned",
-        norm: Literal["pre", "post"] = "pre",
-        activation: Literal["gelu", "relu"] = "gelu",
+        positions: Positions = "learned",
+        norm: Norm = "pre",
+        activation: Activation = "gelu",
         bias: bool = False,
         tied: bool = True,
         dropout: float = 0.0,
         bos: int = 0,
         causal: bool = True,
+        mixer: settings.MixerName | list[settings.MixerName] = "softmax",
+        feedforward: settings.FeedForwardName = "dense",
+        feedforward_width: int | None = None,
+        normalization: Normalization = "layer",
+        eps: float = 1e-5,
+        residual: Residual = "add",
+        kv_heads: int | None = None,
+        scaled: bool = True,
         **training: Any,
     ) -> None:
         super().__init__(**training)
-        require(1, vocab_size=vocab_size, context=context, layers=layers, heads=heads, width=width)
-        require(0, below=1, dropout=dropout)
-        if positions not in ("learned", "sinusoidal", "rotary"):
-            raise ValueError(f"positions is {positions!r}: choose learned, sinusoidal or rotary.")
+        require(1, vocab_size=vocab_size, context=context)
         if not 0 <= bos < vocab_size:
             raise ValueError(
                 f"bos is {bos}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
             )
         self.vocab_size, self.context, self.bos, self.causal = vocab_size, context, bos, causal
-        self.heads, self.width, self.dropout = heads, width, dropout
+        self.heads, self.width = heads, width
         self.embedding = nn.Embedding(vocab_size, width)
-        self.positions: nn.Module | None = None
-        rotary = None
-        if positions == "learned":
-            self.positions = Learned(context, width)
-        elif positions == "sinusoidal":
-            self.positions = Sinusoidal(width)
-        else:
-            rotary = Rotary(width // heads)
-        self.blocks = nn.ModuleList(
-            Block(width, heads, 4 * width, norm, activation, bias, dropout, rotary) for _ in range(layers)
-        )
-        # post-norm blocks end in a norm already
-        self.final_norm = nn.LayerNorm(width, bias=bias) if norm == "pre" else nn.Identity()
+        self.stack = Stack(
+            layers, heads, width, context, positions, norm, activation, bias, dropout, mixer, feedforward,
+            feedforward_width, normalization, eps, residual, kv_heads, scaled,
+        )  # fmt: skip
         self.head = None if tied else nn.Linear(width, vocab_size, bias=False)
-        self.reset_parameters()
+        draw_weights(self)
 
-    def reset_parameters(self) -> None:
-        """Draw weights from N(0, 0.02²), narrower where 2L sublayers add up in the residual (GPT-2)."""
-        for name, p in self.named_parameters():
-            if p.ndim < 2:
-                continue
-            residual = name.endswith(("attention.proj.weight", "feedforward.down.weight"))
-            nn.init.normal_(p, std=0.02 / math.sqrt(2 * len(self.blocks)) if residual else 0.02)
-        for module in self.modules():
-            if isinstance(module, nn.Linear) and module.bias is not None:
-                nn.init.zeros_(module.bias)
+    @property
+    def blocks(self) -> nn.ModuleList:
+        """Blocks of the stack."""
+        return self.stack.blocks
+
+    @property
+    def positions(self) -> nn.Module | None:
+        """Positions that are added to embeddings, if any."""
+        return self.stack.positions
+
+    @property
+    def final_norm(self) -> nn.Module:
+        """Norm before the head."""
+        return self.stack.final_norm
+
+    @classmethod
+    def present_names(cls, state_dict: Mapping[str, Any]) -> dict[str, Any]:
+        """Names of an earlier version, too."""
+        return super().present_names(present_stack(state_dict))
 
     def extra_repr(self) -> str:
         return f"vocab_size={self.vocab_size}, context={self.context}, causal={self.causal}"
@@ -123,31 +141,23 @@ class GPT(TextSampler, Module):
     def residual_stream(
         self,
         tokens: Tensor,
-        cache: list[KVCache] | None = None,
+        cache: list[Cache] | None = None,
         causal: bool | None = None,
         padding: Tensor | None = None,
     ) -> Iterator[Tensor]:
         """Residual stream, (B, T) -> (B, T, C): as it enters the first block, then after every block.
 
         `padding` (B, S) is True at tokens on the left that nobody may look at, of the S in the cache and in
-        `tokens`; positions count from the first token behind them (rotary ones know differences alone).
+        `tokens`; positions count from the first token behind them (relative ones know differences alone).
         """
         causal = self.causal if causal is None else causal
-        x = self.embedding(tokens)  # (B, T, C)
-        if self.positions is not None:
-            offset: int | Tensor = cache[0].length if cache else 0
-            x = self.positions(x, offset if padding is None else offset - padding.sum(1, keepdim=True))
-        if self.dropout:
-            x = F.dropout(x, self.dropout, self.training)
-        yield x
-        for i, block in enumerate(self.blocks):
-            x = block(x, causal, padding, cache[i] if cache else None)
-            yield x
+        left = None if padding is None else padding.sum(1, keepdim=True)
+        return self.stack.stream(self.embedding(tokens), causal, padding, cache, left)
 
     def hidden(
         self,
         tokens: Tensor,
-        cache: list[KVCache] | None = None,
+        cache: list[Cache] | None = None,
         causal: bool | None = None,
         padding: Tensor | None = None,
     ) -> Tensor:
@@ -159,9 +169,7 @@ class GPT(TextSampler, Module):
         """Apply the head: (..., C) -> (..., V)."""
         return F.linear(hidden, self.embedding.weight if self.head is None else self.head.weight)
 
-    def forward(
-        self, tokens: Tensor, cache: list[KVCache] | None = None, causal: bool | None = None
-    ) -> Tensor:
+    def forward(self, tokens: Tensor, cache: list[Cache] | None = None, causal: bool | None = None) -> Tensor:
         """Logits of the token after each position.
 
         Args:
@@ -174,11 +182,10 @@ class GPT(TextSampler, Module):
         """
         return self.logits(self.hidden(tokens, cache, causal))
 
-    def new_cache(self, batch: int) -> list[KVCache]:
+    def new_cache(self, batch: int) -> list[Cache]:
         """Empty caches for `batch` texts of up to `context` tokens, one per layer."""
         weight = self.embedding.weight
-        D = self.width // self.heads
-        return [KVCache(batch, self.heads, self.context, D, weight.device, weight.dtype) for _ in self.blocks]
+        return self.stack.new_cache(batch, self.context, weight.device, weight.dtype)
 
     # --- training ---------------------------------------------------------------------------------
 
@@ -196,9 +203,7 @@ class GPT(TextSampler, Module):
 
     def configure_optimizers(self) -> Any:
         """Weight decay, if any, pulls on matrices only: gains and biases have no reason to be small."""
-        matrices = [p for p in self.parameters() if p.ndim >= 2]
-        vectors = [p for p in self.parameters() if p.ndim < 2]
-        optimizer = self.optimizer([{"params": matrices}, {"params": vectors, "weight_decay": 0.0}])
+        optimizer = self.optimizer(matrices_decay(self))
         if self.lr_scheduler is None:
             return optimizer
         scheduler = {"scheduler": self.lr_scheduler(optimizer), "interval": self.lr_interval}
@@ -309,7 +314,7 @@ class Window:
 
     tokens: Tensor
     padding: Tensor | None
-    cache: list[KVCache]
+    cache: list[Cache]
     continued: bool = False
 
     def __getitem__(self, rows: Tensor) -> "Window":

@@ -294,3 +294,92 @@ class TestRecorder:
             attend.proj.weight[:, 4:8] = 0
         torch.testing.assert_close(off, attend(x), atol=1e-12, rtol=0)
         assert isinstance(seen, AttentionRecorder)
+
+
+class TestOtherShapes:
+    """Masks, biases, groups and widths, each against the written-out form."""
+
+    def test_any_mask_and_any_bias(self):
+        attend, x = layer(), random(2, 5, 12)
+        allowed = torch.rand(2, 3, 5, 5, generator=contracts.seeded(0)) > 0.4
+        allowed[0, 1, 2] = False  # a query that may look nowhere
+        bias = random(3, 5, 5, seed=3)
+        q, k, v = attend.split(x)
+        for causal in (False, True):
+            seen = allowed & attention_mask(5, 5, causal) if causal else allowed
+            scores = q @ k.mT / 2 + bias  # D = 4
+            raised = scores.exp() * seen
+            weights = raised / raised.sum(-1, keepdim=True).clamp(min=1e-300)
+            expected = attend.proj((weights @ v).transpose(1, 2).flatten(2))
+            plain = attend(x, causal=causal, allowed=allowed, bias=bias)
+            torch.testing.assert_close(plain, expected, atol=1e-12, rtol=0)
+            with record_attention() as record:
+                recorded = attend(x, causal=causal, allowed=allowed, bias=bias)
+            torch.testing.assert_close(recorded, expected, atol=1e-12, rtol=0)
+            torch.testing.assert_close(record.calls[attend][0].weights, weights, atol=1e-12, rtol=0)
+
+    def test_a_row_masked_beside_a_bias_gets_zeros_and_finite_gradients(self):
+        attend, x = layer(), random(1, 4, 12).requires_grad_()
+        allowed = torch.ones(4, 4, dtype=torch.bool)
+        allowed[1] = False
+        y = attend(x, allowed=allowed, bias=random(4, 4))
+        torch.testing.assert_close(y[0, 1], attend.proj.bias)
+        assert torch.autograd.grad(y.sum(), x)[0].isfinite().all()
+
+    @pytest.mark.parametrize("groups", [1, 2, 4])
+    def test_grouped_queries_are_heads_with_repeated_keys(self, groups):
+        grouped, whole = layer(16, 4, kv_heads=groups), layer(16, 4)
+        W, b, D = grouped.qkv.weight, grouped.qkv.bias, 4
+        parts = [slice(0, 16), slice(16, 16 + groups * D), slice(16 + groups * D, 16 + 2 * groups * D)]
+        rows = [torch.arange(s.start, s.stop) for s in parts]
+        rows[1:] = [r.view(groups, D).repeat_interleave(4 // groups, 0).flatten() for r in rows[1:]]
+        with torch.no_grad():
+            whole.qkv.weight.copy_(W[torch.cat(rows)])
+            whole.qkv.bias.copy_(b[torch.cat(rows)])
+            whole.proj.load_state_dict(grouped.proj.state_dict())
+        x = random(2, 6, 16)
+        torch.testing.assert_close(grouped(x, causal=True), whole(x, causal=True), atol=1e-12, rtol=0)
+        cache = grouped.new_cache(2, 6, x.device, x.dtype)
+        assert cache.keys.shape[1] == groups  # what is kept is not repeated
+        steps = [grouped(token, causal=True, cache=cache) for token in x.split(1, 1)]
+        torch.testing.assert_close(torch.cat(steps, 1), grouped(x, causal=True), atol=1e-12, rtol=0)
+
+    def test_heads_and_values_of_other_widths(self):
+        attend, x = layer(12, 3, head_width=5, value_width=2), random(1, 4, 12)
+        q, k, v = attend.split(x)
+        assert q.shape == k.shape == (1, 3, 4, 5) and v.shape == (1, 3, 4, 2)
+        heads = [by_hand(q[0, h], k[0, h], v[0, h]) for h in range(3)]
+        expected = attend.proj(torch.cat(heads, 1))
+        torch.testing.assert_close(attend(x)[0], expected, atol=1e-12, rtol=0)
+        cache = attend.new_cache(1, 4, x.device, x.dtype)
+        steps = [attend(token, causal=True, cache=cache) for token in x.split(1, 1)]
+        torch.testing.assert_close(torch.cat(steps, 1), attend(x, causal=True), atol=1e-12, rtol=0)
+
+    def test_a_source_of_its_own_width_and_keys_computed_once(self):
+        attend, x, source = layer(12, 3, source_width=7), random(2, 4, 12), random(2, 6, 7, seed=1)
+        peer = torch.nn.MultiheadAttention(12, 3, kdim=7, vdim=7, batch_first=True, dtype=torch.float64)
+        with torch.no_grad():
+            peer.q_proj_weight.copy_(attend.query.weight)
+            peer.k_proj_weight.copy_(attend.key_value.weight[:12])
+            peer.v_proj_weight.copy_(attend.key_value.weight[12:])
+            peer.in_proj_bias.copy_(torch.cat([attend.query.bias, attend.key_value.bias]))
+            peer.out_proj.load_state_dict(attend.proj.state_dict())
+        expected = peer(x, source, source)[0]
+        torch.testing.assert_close(attend(x, source), expected, atol=1e-12, rtol=0)
+        keys = attend.source_keys(source)
+        assert torch.equal(attend(x, keys), attend(x, source))
+        turned = keys.select(torch.tensor([1, 1]))
+        assert torch.equal(attend(x, turned), attend(x, source[[1, 1]]))
+        with pytest.raises(ValueError, match="source of its own width"):
+            attend(x)
+
+    def test_positions_reach_queries_and_keys_only(self):
+        attend, x, p = layer(), random(2, 5, 12), random(5, 12, seed=2)
+        q, k, _ = attend.split(x + p)
+        v = attend.split(x)[2]
+        expected = attend.proj((attention_weights(q, k) @ v).transpose(1, 2).flatten(2))
+        torch.testing.assert_close(attend(x, positions=p), expected, atol=1e-12, rtol=0)
+
+    def test_groups_must_divide_the_heads(self):
+        with pytest.raises(ValueError, match="cannot serve 4 heads"):
+            Attention(16, 4, kv_heads=3)

@@ -5,11 +5,19 @@ import pytest
 import torch
 from torch.func import jacrev
 
-from modules.transformer.block import Block, FeedForward
+from modules.transformer.attention import Attention
+from modules.transformer.block import Block
+from modules.transformer.feedforward import FeedForward
 
 
 def random(*shape, seed=0):
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def made(width, heads, hidden=None, activation="gelu", bias=True, **kwargs):
+    """Block of softmax attention and a dense layer."""
+    layers = Attention(width, heads, bias), FeedForward(width, hidden or 4 * width, activation, bias)
+    return Block(width, *layers, bias=bias, **kwargs)
 
 
 def matrix(rows):
@@ -18,18 +26,18 @@ def matrix(rows):
 
 def worked_block(norm, scaled=True):
     """[GM] §1.6.4: C = 4, two heads, LN without ε, γ, β; our feed-forward layer is plain ReLU."""
-    block = Block(4, 2, hidden=4, norm=norm, activation="relu", bias=False).double().eval()
+    block = made(4, 2, hidden=4, norm=norm, activation="relu", bias=False).double().eval()
     query = [matrix([[1, 0], [0, 1], [1, 0], [0, 1]]), matrix([[0, 1], [1, 0], [1, 1], [0, 1]])]
     key = [matrix([[1, 1], [0, 1], [1, 0], [0, 1]]), matrix([[1, 0], [1, 1], [0, 1], [1, 0]])]
     value = [matrix([[1, 0], [1, 0], [0, 1], [0, 1]]), matrix([[1, 1], [0, 1], [1, 0], [0, 1]])]
     with torch.no_grad():
-        block.attention.qkv.weight.copy_(torch.cat([torch.cat(w, 1).T for w in (query, key, value)]))
-        block.attention.proj.weight.copy_(torch.eye(4))
+        block.mixer.qkv.weight.copy_(torch.cat([torch.cat(w, 1).T for w in (query, key, value)]))
+        block.mixer.proj.weight.copy_(torch.eye(4))
         block.feedforward.up.weight.copy_(torch.eye(4))
         block.feedforward.down.weight.copy_(torch.eye(4))
-    block.attention_norm.eps = block.feedforward_norm.eps = 0.0
+    block.mixer_norm.eps = block.feedforward_norm.eps = 0.0
     if not scaled:
-        block.attention.scale = 1.0
+        block.mixer.scale = 1.0
     return block
 
 
@@ -43,11 +51,11 @@ class TestWorkedExample:  # the text's printed numbers do not follow from its ma
         block = worked_block("pre", scaled)
         with record_attention() as seen:
             out = block(X[None], causal=True)
-        return block, seen.calls[block.attention][0], out[0]
+        return block, seen.calls[block.mixer][0], out[0]
 
     def test_scaled(self):
         block, call, out = self.weights(True)
-        norm = block.attention_norm(X)
+        norm = block.mixer_norm(X)
         assert norm[2].tolist() == pytest.approx([0.5774, 0.5774, -1.7321, 0.5774], abs=1e-4)
         torch.testing.assert_close(
             call.keys[0, 0], matrix([[2, -1], [0, -1], [-1.1547, 1.7321]]), atol=1e-4, rtol=0
@@ -55,7 +63,7 @@ class TestWorkedExample:  # the text's printed numbers do not follow from its ma
         assert call.weights[0, 0, 2].tolist() == pytest.approx([0.0078, 0.0399, 0.9524], abs=1e-4)
         assert call.weights[0, 1, 1].tolist() == pytest.approx([0.8044, 0.1956, 0], abs=1e-4)
         assert call.weights[0, 1, 2].tolist() == pytest.approx([0.6195, 0.2738, 0.1067], abs=1e-4)
-        delta = block.attention(norm[None], causal=True)[0]
+        delta = block.mixer(norm[None], causal=True)[0]
         expected = [[0, 0, 2, -1], [0, 0, 1.6089, -1], [1.0997, -1.0997, 1.1159, -0.7086]]
         torch.testing.assert_close(delta, matrix(expected), atol=1e-4, rtol=0)
         expected = [[0.1690, -0.5071, 1.5213, -1.1832], [-0.4894, 0.2610, 1.4682, -1.2397],
@@ -78,8 +86,8 @@ class TestWorkedExample:  # the text's printed numbers do not follow from its ma
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_definition(norm):
-    block, x = contracts.exact(Block(8, 2, norm=norm)), random(2, 5, 8)
-    a, f, n1, n2 = block.attention, block.feedforward, block.attention_norm, block.feedforward_norm
+    block, x = contracts.exact(made(8, 2, norm=norm)), random(2, 5, 8)
+    a, f, n1, n2 = block.mixer, block.feedforward, block.mixer_norm, block.feedforward_norm
     if norm == "pre":
         y = x + a(n1(x))
         expected = y + f(n2(y))
@@ -92,9 +100,9 @@ def test_definition(norm):
 def test_silent_sublayers_leave_the_identity_or_the_norm():
     x = random(2, 5, 8)
     for norm in ("pre", "post"):
-        block = Block(8, 2, norm=norm, bias=False).double()
+        block = made(8, 2, norm=norm, bias=False).double()
         with torch.no_grad():
-            block.attention.proj.weight.zero_()
+            block.mixer.proj.weight.zero_()
             block.feedforward.down.weight.zero_()
         y = block(x)
         if norm == "pre":
@@ -107,7 +115,7 @@ def test_silent_sublayers_leave_the_identity_or_the_norm():
 
 
 def test_norm_is_over_features_of_one_token_with_biased_variance():
-    norm = Block(4, 2).double().attention_norm
+    norm = made(4, 2).double().mixer_norm
     x = matrix([[0.1, 200, -150, 0.3], [1, 2, 3, 4]])
     assert norm(x)[0].tolist() == pytest.approx([-0.10051, 1.50687, -1.30746, -0.09890], abs=1e-5)
     changed = x.clone()
@@ -131,20 +139,20 @@ def test_parameters():
     def count(block):
         return sum(p.numel() for p in block.parameters())
 
-    assert count(Block(1024, 16, 4096)) == 12_596_224
+    assert count(made(1024, 16, 4096)) == 12_596_224
     d, hidden = 24, 50
-    assert count(Block(d, 4, hidden)) == 4 * (d * d + d) + 2 * d * hidden + hidden + d + 4 * d
-    assert count(Block(d, 4, hidden, bias=False)) == 4 * d * d + 2 * d * hidden + 2 * d
+    assert count(made(d, 4, hidden)) == 4 * (d * d + d) + 2 * d * hidden + hidden + d + 4 * d
+    assert count(made(d, 4, hidden, bias=False)) == 4 * d * d + 2 * d * hidden + 2 * d
 
 
 @pytest.mark.parametrize("norm", ["pre", "post"])
 def test_causal_block_by_gradient(norm):
-    block = contracts.exact(Block(8, 2, norm=norm))
+    block = contracts.exact(made(8, 2, norm=norm))
     contracts.causal(lambda x: block(x[None], causal=True)[0], random(5, 8))
 
 
 def test_unknown_words():
-    with pytest.raises(ValueError, match="pre or post"):
-        Block(8, 2, norm="middle")  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="gelu or relu"):
-        Block(8, 2, activation="tanh")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="pre, post or none"):
+        made(8, 2, norm="middle")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="gelu, gelu-tanh, relu, silu"):
+        made(8, 2, activation="tanh")  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import get_args
 
 import contracts
 import pytest
@@ -11,8 +12,9 @@ from modules.language import decoding
 from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
 from modules.transformer.schedule import WarmupCosine
+from modules.transformer.stack import Positions
 
-POSITIONS = ("learned", "sinusoidal", "rotary")
+POSITIONS = tuple(name for name in get_args(Positions) if name != "none")
 
 
 def tiny(**kwargs) -> GPT:
@@ -348,8 +350,14 @@ def test_trace_replays_and_is_the_sample():
         (lambda m: m.generate(tokens(1, 2), 3, temperature=-1), "temperature is -1"),
         (lambda m: m(tokens(1, 9)), "learned 8 positions"),
         (lambda m: GPT(5, bos=5), "bos is 5"),
-        (lambda m: GPT(5, positions="none"), "learned, sinusoidal or rotary"),
+        (lambda m: GPT(5, positions="nowhere"), "learned, every-layer"),
         (lambda m: GPT(5, width=10, heads=4), "choose a multiple of 4"),
+        (lambda m: GPT(5, mixer="none", positions="rotary"), "without softmax attention"),
+        (lambda m: GPT(5, mixer="random", kv_heads=1), "without softmax attention"),
+        (lambda m: GPT(5, mixer=[]), "empty list"),
+        (lambda m: GPT(5, mixer="hard"), "mixer is 'hard'"),
+        (lambda m: GPT(5, feedforward="wide"), "feedforward is 'wide'"),
+        (lambda m: GPT(5, feedforward_width=0), "feedforward_width is 0"),
     ],
 )
 def test_bad_input_gets_a_sentence(call, sentence):

@@ -43,7 +43,7 @@ def test_recorded_maps_rebuild_the_models_own_output(model, tokens):
     x = model.embedding(tokens) + model.positions.table[:T]
     for l, block in enumerate(model.blocks):
         mixed = torch.cat(list(maps.weights[l] @ maps.values[l]), dim=1)  # heads join on features
-        x = x + block.attention.proj(mixed)
+        x = x + block.mixer.proj(mixed)
         x = x + block.feedforward(block.feedforward_norm(x))
     torch.testing.assert_close(model.logits(model.final_norm(x)), maps.logits, atol=1e-12, rtol=0)
 
@@ -73,7 +73,7 @@ def test_a_head_off_is_a_head_without_its_output_columns(model, tokens):
     torch.testing.assert_close(lens.record(model, tokens, off=off).logits[-1].softmax(-1), p)
     base = lens.next_token(model, tokens)
     for layer, head in off:
-        model.blocks[layer].attention.proj.weight[:, head * 4 : head * 4 + 4] = 0
+        model.blocks[layer].mixer.proj.weight[:, head * 4 : head * 4 + 4] = 0
     torch.testing.assert_close(model(tokens[None])[0, -1].softmax(-1), p, atol=1e-12, rtol=0)
     assert lens.distance(p, base) > 1e-6
 

@@ -45,7 +45,7 @@ def test_the_weight_in_the_equation_is_the_models():
     x = model.blocks[0](x[None], causal=True)
     layer = model.blocks[1]
     D = model.width // model.heads
-    q, k, _ = layer.attention.qkv(layer.attention_norm(x))[0].chunk(3, dim=1)
+    q, k, _ = layer.mixer.qkv(layer.mixer_norm(x))[0].chunk(3, dim=1)
     mine = slice(2 * D, 3 * D)
     dots = k[:10, mine] @ q[9, mine]
     assert score == pytest.approx(dots[4].item(), rel=1e-3)
@@ -159,7 +159,7 @@ def test_values_and_what_the_parts_of_a_block_add() -> None:
     assert drawn[:-1] == pytest.approx(terms[largest], abs=1e-6)
     assert drawn[-1] == pytest.approx(terms.sum(0), abs=1e-5)
     heads = torch.einsum("hij,hjd->ihd", maps.weights[1], maps.values[1]).flatten(1)
-    assert adds.attention[1] == pytest.approx(model.blocks[1].attention.proj(heads), abs=1e-4)
+    assert adds.attention[1] == pytest.approx(model.blocks[1].mixer.proj(heads), abs=1e-4)
     for l in range(len(model.blocks)):
         assert adds.before[l] + adds.attention[l] + adds.mlp[l] == pytest.approx(stream[l + 1][0], abs=1e-4)
     texts = {
@@ -181,7 +181,7 @@ def test_a_block_that_normalises_last_adds_up_too() -> None:
     tokens = torch.tensor([1, 2, 3, 4])
     adds = lens.additions(model, tokens, off=[(0, 1)])
     for l, block in enumerate(model.blocks):
-        assert torch.allclose(adds.between[l], block.attention_norm(adds.before[l] + adds.attention[l]))
+        assert torch.allclose(adds.between[l], block.mixer_norm(adds.before[l] + adds.attention[l]))
         assert torch.allclose(adds.after[l], block.feedforward_norm(adds.between[l] + adds.mlp[l]))
     assert torch.allclose(model.logits(model.final_norm(adds.after[-1])), lens.record(
         model, tokens, off=[(0, 1)]).logits, atol=1e-6)  # fmt: skip

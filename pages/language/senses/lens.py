@@ -41,14 +41,7 @@ def static(table: Table, n: int = 8) -> list[tuple[str, float, str]]:
 @torch.no_grad()
 def states(model: GPT, tokens: Tensor) -> Tensor:
     """States at each place before the first block and after each: (N, T) -> (L + 1, N, T, C)."""
-    x = model.embedding(tokens)
-    if model.positions is not None:
-        x = model.positions(x, 0)
-    results = [x]
-    for block in model.blocks:
-        x = block(x, model.causal)
-        results.append(x)
-    return torch.stack(results)
+    return torch.stack(list(model.residual_stream(tokens)))
 
 
 @dataclass(frozen=True)

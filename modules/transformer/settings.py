@@ -1,0 +1,97 @@
+"""Sublayers by their names: what the settings of a model may ask for in each of its blocks.
+
+mixer         "softmax" attention, a "random", "fixed" or "dense" synthesizer, "none"
+feedforward   "dense", "gated" (SwiGLU where φ is SiLU), "none"
+"""
+
+from typing import Literal, get_args
+
+from torch import nn
+
+from modules.transformer.attention import Attention
+from modules.transformer.feedforward import Activation, FeedForward, GatedFeedForward
+from modules.transformer.positions import Rotary
+from modules.transformer.relative import ALiBi, RelativeBias, RelativeFactor, RelativeKey
+from modules.transformer.synthesizer import Synthesizer
+
+MixerName = Literal["softmax", "random", "fixed", "dense", "none"]
+FeedForwardName = Literal["dense", "gated", "none"]
+# how an attention layer knows where a token stands
+Scheme = Literal["none", "rotary", "rotary-adjacent", "relative", "relative-factor", "relative-key", "alibi"]
+
+
+def one_of(kind: str, name: str, known: object) -> None:
+    """
+    Raises:
+        ValueError: `name` is none of the values of a Literal.
+    """
+    if name not in (names := get_args(known)):
+        raise ValueError(f"{kind} is {name!r}: choose one of {', '.join(names)}.")
+
+
+def attention(
+    width: int,
+    heads: int,
+    scheme: Scheme = "none",
+    length: int = 1,
+    bias: bool = True,
+    dropout: float = 0.0,
+    scaled: bool = True,
+    kv_heads: int | None = None,
+) -> Attention:
+    """Self-attention that knows positions by a scheme; `length` positions are told apart."""
+    D = width // heads
+    layout: Literal["adjacent", "half"] = "adjacent" if scheme == "rotary-adjacent" else "half"
+    relative: nn.Module | None = None
+    if scheme == "relative":
+        relative = RelativeBias(heads, length)
+    elif scheme == "relative-factor":
+        relative = RelativeFactor(heads, length)
+    elif scheme == "relative-key":
+        relative = RelativeKey(D, length)
+    elif scheme == "alibi":
+        relative = ALiBi(heads)
+    rotary = Rotary(D, layout) if scheme.startswith("rotary") else None
+    return Attention(width, heads, bias, scaled, rotary, dropout, kv_heads, relative=relative)
+
+
+def mixer(
+    name: MixerName,
+    width: int,
+    heads: int,
+    scheme: Scheme = "none",
+    length: int = 1,
+    bias: bool = True,
+    dropout: float = 0.0,
+    scaled: bool = True,
+    kv_heads: int | None = None,
+) -> nn.Module | None:
+    """Mixer of one block; of all but attention, width, heads, length, bias and dropout matter.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    one_of("mixer", name, MixerName)
+    if name == "softmax":
+        return attention(width, heads, scheme, length, bias, dropout, scaled, kv_heads)
+    return None if name == "none" else Synthesizer(width, heads, length, name, bias, dropout)
+
+
+def feedforward(
+    name: FeedForwardName,
+    width: int,
+    hidden: int | None = None,
+    activation: Activation = "gelu",
+    bias: bool = True,
+) -> nn.Module | None:
+    """Feed-forward layer of one block; `hidden` is 4C by default, of a gated one 8C/3, rounded up.
+
+    Raises:
+        ValueError: an unknown name.
+    """
+    one_of("feedforward", name, FeedForwardName)
+    if name == "none":
+        return None
+    if name == "gated":
+        return GatedFeedForward(width, hidden or -(-8 * width // 3), activation, bias)
+    return FeedForward(width, hidden or 4 * width, activation, bias)
