@@ -514,6 +514,15 @@ MEMBERS: dict[str, list[Member]] = {
         language(RECURRENT | {"cell": cell, "layers": layers})
         for cell, layers in (("lstm", 1), ("gru", 2), ("rnn", 1))
     ],
+    "modules.transformer.associative.AssociativeMemory": [
+        Member(
+            {"num_keys": 3, "num_classes": 3, "width": 4, "mixer": mixer, "layers": 2, "heads": 2} | more,
+            (torch.stack([TEXTS[0], TEXTS[1]], -1), TEXTS[1][:, 0]),
+            lambda model: model.predict(torch.stack([TEXTS[0], TEXTS[1]], -1)),
+            (Predictor,),
+        )
+        for mixer, more in (("softmax", {}), ("elu", {}), ("positive", {"count": 3}), ("hyperbolic", {}))
+    ],
     "modules.transformer.gpt.GPT": [
         language(GPT | more)
         for more in (

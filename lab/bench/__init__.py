@@ -39,6 +39,10 @@ BENCHES = {
         "lab.bench.recall",
         "long-lag recall: cells and their starts by the steps over which they keep a symbol, five seeds each",
     ),
+    "efficient": (
+        "lab.bench.efficient_attention",
+        "efficient attention: recall, error of random features, slopes of time and memory, reach of windows",
+    ),
     "translation": (
         "lab.bench.translation",
         "translators: BLEU and exact sentences, greedy and by a beam of 5; nats, forced and free",

@@ -1,0 +1,89 @@
+"""Associative memory: a stack of mixers that is shown pairs of a key and a value, and then asked for a key.
+
+    h_t = e_{k_t} + e_{v_t},   h ← h + Mixer_l(LN h),   Pr(v | pairs, key) = softmax[W LN h_T + b]
+
+There is no position and no feed-forward layer: what is recalled went through the mixer. Softmax attention
+keeps all pairs, linear attention a sum of D × M numbers in each head, in which keys that are not orthogonal
+disturb each other.
+
+Shapes: `B` sequences, `T` tokens, pairs and the question, `C` channels, `K` values.
+
+References: Katharopoulos et al. 2020, arXiv:2006.16236; Schlag, Irie, Schmidhuber 2021, arXiv:2102.11174
+(the capacity of linear attention); [LLM] part 4 (linear attention falls behind softmax).
+"""
+
+from typing import Any, Literal, get_args
+
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from modules.base import Mean, Module, Split, require
+from modules.transformer.attention import Attention
+from modules.transformer.linear_attention import LinearAttention
+
+MixerName = Literal["softmax", "elu", "positive", "hyperbolic"]
+
+
+class AssociativeMemory(Module):
+    """Causal mixers that recall a value by its key. Measures `nll` in nats and `acc`, the share of the right.
+
+    Args:
+        num_keys: different keys. num_classes: K, different values.
+        mixer: softmax attention, or linear attention by its feature map.
+        width: C. heads: H. layers: of the stack.
+        count: draws of random features, see `LinearAttention`.
+        training: optimizer and scheduler, see `Module`.
+
+    Raises:
+        ValueError: an argument is out of range; draws of a mixer that has none.
+
+    Example:
+        >>> AssociativeMemory(num_keys=4, num_classes=3, width=8).num_parameters
+        411
+    """
+
+    def __init__(
+        self,
+        num_keys: int,
+        num_classes: int,
+        mixer: MixerName = "softmax",
+        width: int = 32,
+        heads: int = 1,
+        layers: int = 1,
+        count: int | None = None,
+        **training: Any,
+    ) -> None:
+        require(1, num_keys=num_keys, num_classes=num_classes, layers=layers)
+        super().__init__(_measures={"nll": Mean(), "acc": Mean()}, **training)
+        if mixer not in get_args(MixerName):
+            raise ValueError(f"mixer is {mixer!r}: choose softmax, elu, positive or hyperbolic.")
+        if count is not None and mixer in ("softmax", "elu"):
+            raise ValueError(f"{mixer} has no draws: leave count out, or choose positive or hyperbolic.")
+        self.keys = nn.Embedding(num_keys, width)
+        self.values = nn.Embedding(num_classes + 1, width)  # the last is the blank of the question
+        self.mixers = nn.ModuleList(
+            Attention(width, heads)
+            if mixer == "softmax"
+            else LinearAttention(width, heads, features=mixer, count=count)
+            for _ in range(layers)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers + 1))
+        self.head = nn.Linear(width, num_classes)
+
+    def predict(self, x: Tensor) -> Tensor:
+        """Logits (B, K) of the value that belongs to the last key, of tokens x (B, T, 2)."""
+        h = self.keys(x[..., 0]) + self.values(x[..., 1])  # (B, T, C)
+        for mixer, norm in zip(self.mixers, self.norms, strict=False):
+            h = h + mixer(norm(h), causal=True)
+        return self.head(self.norms[-1](h[:, -1]))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.predict(x)
+
+    def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
+        x, y = batch  # (B, T, 2), (B,)
+        logits = self.predict(x)
+        nll = F.cross_entropy(logits, y, reduction="none")
+        self.log_metric(split, "nll", nll.detach())
+        self.log_metric(split, "acc", (logits.argmax(-1) == y).to(nll.dtype))
+        return nll.mean()
