@@ -88,7 +88,9 @@ def problem(width: int, seed: int, tokens: int = TOKENS) -> tuple[Tensor, Tensor
 
 def approximated(q: Tensor, k: Tensor, v: Tensor, kind: Kind, count: int, seed: int) -> Tensor:
     """What `count` draws of random features make of q, k, v (n, D)."""
-    omega = draws(count, q.shape[1], torch.Generator().manual_seed(seed), dtype=q.dtype)
+    # a stream of its own: from the seed of `problem` the first draws would be the queries themselves
+    generator = torch.Generator().manual_seed(10_000 + seed)
+    omega = draws(count, q.shape[1], generator, dtype=q.dtype)
     weights = (
         features(q * q.shape[1] ** -0.25, omega, kind) @ features(k * k.shape[1] ** -0.25, omega, kind).T
     )
