@@ -55,6 +55,10 @@ BENCHES = {
         "lab.bench.characters",
         "language models of characters: RNN, GRU and LSTM at equal parameters and time, three seeds each",
     ),
+    "scaling": (
+        "lab.bench.scaling",
+        "scaling laws: L − E against N, D and C on a language of known entropy; Shakespeare read again",
+    ),
     "captions": (
         "lab.bench.captions",
         "captioners: the variance of gradients by the score function, with and without a baseline",
