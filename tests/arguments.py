@@ -236,6 +236,12 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "causal": False, "mixer": "dense", "feedforward": "gated", "feedforward_width": 5,
         "normalization": "rms", "eps": 0.1, "residual": "none", "kv_heads": 1, "scaled": False,
     },
+    "Translator": {
+        "vocab_size": 4, "source_vocab_size": Other(4, kind="size"), "encoder_layers": 2, "decoder_layers": 2,
+        "heads": 1, "width": 12, "feedforward_width": 5, "length": beside(9, positions="learned"),
+        "positions": "rotary", "norm": "post", "activation": "gelu", "bias": False, "dropout": 0.5,
+        "tied": True, "label_smoothing": 0.5, "bos": 1, "eos": 2,
+    },
     # --- recurrent ---
     "Labeller": {
         "num_classes": 11, "cell": "rnn", "hidden": 5, "layers": 3, "bidirectional": Other(False),

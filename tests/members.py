@@ -119,8 +119,7 @@ def translator(settings: dict[str, Any]) -> Member:
         drawn = model.translate(**given, length=6, temperature=1.0, generator=generator)
         return torch.cat([model.log_prob(TEXTS[1], **given), drawn.sum(1)])
 
-    sizes = {"vocab_size": 3, "embedding": 3, "hidden": 4}
-    return Member(sizes | settings, PAIRS, call, (Density,), given)
+    return Member({"vocab_size": 3} | settings, PAIRS, call, (Density,), given)
 
 
 def captioner(settings: dict[str, Any]) -> Member:
@@ -405,11 +404,14 @@ MEMBERS: dict[str, list[Member]] = {
         )
     ],
     "modules.recurrent.seq2seq.Seq2Seq": [
-        translator({}),
-        translator({"context": "dot"}),
-        translator({"context": "ends", "cell": "lstm", "every_step": False, "layers": 2}),
-        translator({"context": "last", "bidirectional": False}),
-        translator({"tied": True}),
+        translator({"embedding": 3, "hidden": 4} | more)
+        for more in (
+            {},
+            {"context": "dot"},
+            {"context": "ends", "cell": "lstm", "every_step": False, "layers": 2},
+            {"context": "last", "bidirectional": False},
+            {"tied": True},
+        )
     ],
     "modules.language.word2vec.SkipGram": [vectors(WORDS)],
     "modules.latent.factor_analysis.FactorAnalysis": [
@@ -532,6 +534,10 @@ MEMBERS: dict[str, list[Member]] = {
         )
     ]
     + [language(GPT, PAIRS[2:])],
+    "modules.transformer.translator.Translator": [
+        translator({"encoder_layers": 1, "decoder_layers": 1, "heads": 2, "width": 8, "length": 8} | more)
+        for more in ({}, {"tied": True, "norm": "post"})
+    ],
     "modules.adversarial.madgan.MADGAN": [
         game({"hidden": [4], "generators": 2}, POINTS),
     ],
@@ -571,6 +577,7 @@ BASES = [
     "modules.autoregressive.tables.ConditionalTables",
     "modules.autoregressive.tables.TableModel",
     "modules.base.CountModel",
+    "modules.language.translation.TranslationModel",
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
     "modules.recurrent.labelling.Labeller",

@@ -32,9 +32,10 @@ from datamodules.base import DataModule
 from datamodules.spanish import AlignedPairs, Spanish, sentences, tokenizer
 from lab.bench.timing import Row, interleaved
 from lab.lenses.translations import ABOVE, alignment_error, exact
+from modules.language.translation import IGNORED
 from modules.recurrent.alignment import hard_links
 from modules.recurrent.context import SCORES
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.schedule import WarmupCosine
 
 SEEDS, CLAUSES, COUNT = 3, (1, 2, 3, 4), 200  # COUNT test sentences of each number of clauses

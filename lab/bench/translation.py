@@ -29,7 +29,8 @@ from lab import experiments, weights
 from lab.bench.timing import Row
 from lab.lenses import text
 from lab.training.bleu import LENGTH, SIGNATURE, best_of_beam, texts
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from modules.language.translation import IGNORED
+from modules.recurrent.seq2seq import Seq2Seq
 
 WIDTH, ALPHA = 5, 0.6
 BATCH = 100  # sentences

@@ -18,8 +18,9 @@ from datamodules.spanish import AlignedPairs
 from datamodules.tokenizer import words
 from lab.errors import UserError
 from lab.lenses import text as texts
+from modules.language.translation import IGNORED
 from modules.recurrent.alignment import AlignmentErrorRate
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from modules.recurrent.seq2seq import Seq2Seq
 
 LONGEST, MOST = 40, 56  # words that are read, and written
 ABOVE = 0.25  # the weight above which there is a link

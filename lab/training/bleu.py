@@ -15,7 +15,7 @@ from datamodules.tokenizer import Tokenizer
 from lab.errors import UserError
 from modules.base import BatchShard, require
 from modules.language.beam import batched_beam_search
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from modules.language.translation import IGNORED, TranslationModel
 
 OFFSET = 5.0  # of ((5 + n) / 6)^α
 LENGTH = 80  # the most tokens of a translation
@@ -28,7 +28,7 @@ def texts(tokens: Tensor, eos: int, coder: Tokenizer) -> list[str]:
 
 
 def best_of_beam(
-    model: Seq2Seq, source: Tensor, lengths: Tensor, coder: Tokenizer, width: int, alpha: float
+    model: TranslationModel, source: Tensor, lengths: Tensor, coder: Tokenizer, width: int, alpha: float
 ) -> tuple[list[str], list[float]]:
     """Translations of sources (B, S) that a beam finds, as texts, and their log p in nats."""
     padding = torch.arange(source.shape[1], device=source.device) >= lengths[:, None]
@@ -76,7 +76,7 @@ class CorpusBLEU(L.Callback):
             raise UserError(f"signature is {signature!r}: {error}") from None
 
     def setup(self, trainer: L.Trainer, pl_module: L.LightningModule, stage: str) -> None:
-        if not isinstance(pl_module, Seq2Seq):
+        if not isinstance(pl_module, TranslationModel):
             raise UserError(f"{type(pl_module).__name__} translates nothing: leave CorpusBLEU out.")
 
     def on_test_start(self, trainer: L.Trainer, pl_module: L.LightningModule) -> None:

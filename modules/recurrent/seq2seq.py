@@ -27,9 +27,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import BatchShard, Mean, Module, Split, require
-from modules.language import decoding
-from modules.language.truncation import SamplingParams
+from modules.base import Mean, Split, require
+from modules.language.translation import Batch, TranslationModel
 from modules.recurrent.cell import State
 from modules.recurrent.context import (
     POOLINGS,
@@ -42,9 +41,6 @@ from modules.recurrent.context import (
     SoftAttention,
 )
 from modules.recurrent.stack import Recurrent, reverse
-
-IGNORED = -100  # a target that is not predicted, as in torch's cross_entropy
-Batch = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
 @dataclass(frozen=True)
@@ -68,7 +64,7 @@ class Translation:
         )
 
 
-class Seq2Seq(Module):
+class Seq2Seq(TranslationModel):
     """Encoder-decoder with a fixed or an attended context.
 
     Args:
@@ -121,11 +117,10 @@ class Seq2Seq(Module):
     ) -> None:
         names = ["nll", "forced_accuracy", "free_loss", "free_accuracy"]
         names += ["mixed_loss"] if scheduled_sampling else []  # of training then; no −log p
-        super().__init__(_measures={name: Mean() for name in names}, **training)
+        super().__init__(vocab_size, bos, eos, _measures={name: Mean() for name in names}, **training)
         sources = vocab_size if source_vocab_size is None else source_vocab_size
-        require(1, vocab_size=vocab_size, source_vocab_size=sources, embedding=embedding, hidden=hidden)
+        require(1, source_vocab_size=sources, embedding=embedding, hidden=hidden)
         require(0, below=1, dropout=dropout)
-        require(0, below=vocab_size, bos=bos, eos=eos)
         if not 0 <= scheduled_sampling <= 1:
             raise ValueError(f"scheduled_sampling is {scheduled_sampling}: it must be from 0 to 1.")
         if context not in SCORES and (context not in POOLINGS or context == "first"):
@@ -142,7 +137,7 @@ class Seq2Seq(Module):
         if tied and sources != vocab_size:
             raise ValueError(f"source_vocab_size is {sources}: tied languages share all {vocab_size} tokens.")
 
-        self.bos, self.eos, self.every_step, self.reverse = bos, eos, every_step, reverse
+        self.every_step, self.reverse = every_step, reverse
         self.dropout, self.scheduled_sampling = dropout, scheduled_sampling
         between = dropout if layers > 1 else 0.0
         self.source_embedding = None if tied else nn.Embedding(sources, embedding)
@@ -249,14 +244,8 @@ class Seq2Seq(Module):
         told = torch.stack(steps, 1)
         return told if own else self.logits(told), torch.stack(gammas, 1)
 
-    def inputs(self, target: Tensor) -> Tensor:
-        """Inputs of teacher forcing for targets (B, T): y_0 = <bos>, y_1 … y_{T−1}."""
-        return F.pad(target, (1, 0), value=self.bos)[:, :-1].masked_fill(self.ignored(target), self.bos)
-
-    @staticmethod
-    def ignored(target: Tensor) -> Tensor:
-        """Places of targets (B, T) that are pads."""
-        return target == IGNORED
+    def target_logits(self, source: Tensor, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
+        return self.decode(source, inputs, lengths)[0]
 
     def forward(self, source: Tensor, target: Tensor, lengths: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """Logits (B, T, V) and weights γ (B, T, S) of targets (B, T) under teacher forcing."""
@@ -284,61 +273,8 @@ class Seq2Seq(Module):
             self.log_metric(split, "free_accuracy", right)
         return loss.mean()
 
-    def judge(self, logits: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-        """Cross entropy in nats, and 1 where the most probable token is right, of all but pads: (N,)."""
-        kept = ~self.ignored(targets)
-        logits, targets = logits[kept], targets[kept]
-        return F.cross_entropy(logits, targets, reduction="none"), (logits.argmax(-1) == targets).float()
-
-    def loss_terms(self, batch: Batch) -> Tensor:
-        return (~self.ignored(batch[3])).sum()
-
-    # --- surfaces -----------------------------------------------------------------------------------
-
-    def log_prob(self, target: Tensor, source: Tensor, lengths: Tensor | None = None) -> Tensor:
-        """log p(target | source), (B,) in nats.
-
-        Args:
-            target: (B, T), <eos> included where it is to count; behind their ends targets are -100.
-            source: (B, S). lengths: (B,) of the sources; None is S of all.
-        """
-        logits, _ = self(source, target, lengths)
-        pads = self.ignored(target)
-        log_p = logits.log_softmax(-1).gather(-1, target.masked_fill(pads, 0)[..., None])[..., 0]
-        return log_p.masked_fill(pads, 0.0).sum(1)
-
     def incremental_decoder(self) -> "Translator":
-        """Decoder of targets, whose source are the sentences (B, S) and their `padding` on the right."""
         return Translator(self)
-
-    def translate(
-        self,
-        source: Tensor,
-        lengths: Tensor | None = None,
-        length: int = 64,
-        *,
-        temperature: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Tensor:
-        """Translate sources (B, S) token by token: (B, T), T ≤ length, behind an <eos> only more of it.
-
-        Args:
-            length: the most tokens of a translation.
-            temperature: divides the logits; 0 is greedy, 1 samples from p(y | x).
-        """
-        padding = None
-        if lengths is not None:
-            padding = torch.arange(source.shape[1], device=source.device) >= lengths[:, None]
-        params = SamplingParams(temperature=temperature)
-        steps = decoding.stream(self, source, length, params, self.eos, generator, padding)
-        return torch.stack([token for _, token in steps], 1)
-
-    def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
-        """log p(target | source) of each pair, (B,) in nats."""
-        if isinstance(batch, BatchShard):
-            return super().predict_step(batch, batch_idx)
-        source, lengths, _, targets = batch
-        return self.log_prob(targets, source, lengths)
 
 
 class Translator:

@@ -10,8 +10,9 @@ from torch import Tensor
 from lab.lenses import attention as lens
 from modules.language.beam import batched_beam_search, batched_exhaustive_search, beam_search
 from modules.language.information import perplexity, perplexity_per
+from modules.language.translation import IGNORED
 from modules.recurrent.context import Context
-from modules.recurrent.seq2seq import IGNORED, Seq2Seq
+from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.attention import record_attention
 from modules.transformer.source_attention import joined
 
