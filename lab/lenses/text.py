@@ -8,6 +8,7 @@ from torch import Tensor
 
 from datamodules.tokenizer import SUBWORDS, Tokenizer
 from lab.errors import UserError
+from lab.experiments import Experiment
 
 MOST = 20_000  # characters; more is a file, not a text to look at
 
@@ -27,6 +28,11 @@ def tokenizer(card: Mapping[str, Any]) -> Tokenizer:
         raise UserError(
             f"The card of {card.get('experiment', 'this model')} holds no tokenizer: {error}."
         ) from None
+
+
+def gpt_of_text(entry: Experiment) -> bool:
+    """Check whether an experiment is a GPT that has read running text."""
+    return entry.module.endswith(".GPT") and entry.datamodule == "datamodules.text.Text"
 
 
 def corpus(card: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from pages.transformer.attention.room import WORDS
 
 Card = Mapping[str, Any]
 Pairs = Sequence[tuple[int, int]]
+fits = texts.gpt_of_text  # what the room admits
 BARS = 7  # next tokens that are drawn
 ROWS = 8  # weighted values that are drawn, by their weight
 

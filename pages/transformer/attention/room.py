@@ -14,7 +14,9 @@ AGAIN = "First Citizen:\nSpeak.\n\nFirst Cit"
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = HEADS
-    model: Annotated[str, Model("Model", family="transformer", as_list=True)] = PUBLISHED
+    model: Annotated[str, Model("Model", family="transformer", only=late("lens", "fits"), as_list=True)] = (
+        PUBLISHED
+    )
     text: Annotated[
         str | None,
         Text(

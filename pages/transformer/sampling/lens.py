@@ -13,6 +13,7 @@ from modules.trace import Trace
 from modules.transformer.gpt import GPT
 
 Card = Mapping[str, Any]
+fits = texts.gpt_of_text  # what the room admits
 EXAMPLES = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}
 DOCS = {"Code": "for i in range(", "Prose": "Return a list of ", "Nonsense": "zzzz qqqq"}
 BARS = 20  # tokens drawn as bars, by rank

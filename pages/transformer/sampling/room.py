@@ -11,7 +11,9 @@ VIEWS = STEP, DRAWS, CACHE = "This step", "Draw 1,000", "Cache"
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = STEP
-    model: Annotated[str, Model("Model", family="transformer", as_list=True)] = "gpt-shakespeare"
+    model: Annotated[str, Model("Model", family="transformer", only=late("lens", "fits"), as_list=True)] = (
+        "gpt-shakespeare"
+    )
     prompt: Annotated[
         str | None, Text("Beginning", examples=late("lens", "examples"), first=late("lens", "first_text"))
     ] = None
