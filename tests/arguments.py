@@ -235,12 +235,23 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "norm": "post", "activation": "relu", "bias": True, "tied": False, "dropout": 0.5, "bos": 1,
         "causal": False, "mixer": "dense", "feedforward": "gated", "feedforward_width": 5,
         "normalization": "rms", "eps": 0.1, "residual": "none", "kv_heads": 1, "scaled": False,
+        "expert_options": beside({"experts": 3, "active": 1}, feedforward="experts"),
+        "balance_weight": beside(1.0, feedforward="experts"),
     },
     "Translator": {
         "vocab_size": 4, "source_vocab_size": Other(4, kind="size"), "encoder_layers": 2, "decoder_layers": 2,
         "heads": 1, "width": 12, "feedforward_width": 5, "length": beside(9, positions="learned"),
         "positions": "rotary", "norm": "post", "activation": "gelu", "bias": False, "dropout": 0.5,
         "tied": True, "label_smoothing": 0.5, "bos": 1, "eos": 2,
+    },
+    "ViT": {
+        "image_shape": (1, 8, 8), "patch": 4, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
+        "pool": "mean", "positions": "none", "norm": "post", "activation": "relu", "bias": False,
+        "dropout": 0.5,
+    },
+    "AssociativeMemory": {
+        "num_keys": 4, "num_classes": 4, "mixer": "elu", "width": 8, "heads": 1, "layers": 1,
+        "count": beside(3, mixer="positive"),
     },
     # --- recurrent ---
     "Labeller": {

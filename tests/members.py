@@ -531,9 +531,16 @@ MEMBERS: dict[str, list[Member]] = {
             *({"positions": name} for name in get_args(Positions)),
             {"mixer": ["softmax", "random", "dense"], "layers": 3, "feedforward": "gated"},
             {"residual": "rezero", "normalization": "rms", "kv_heads": 1, "norm": "post"},
+            {"feedforward": "experts", "expert_options": {"experts": 3}, "mixer": ["linear", "positive"]},
         )
     ]
     + [language(GPT, PAIRS[2:])],
+    "modules.transformer.vit.ViT": [
+        classifier(
+            {"image_shape": (1, 4, 4), "patch": 2, "layers": 1, "heads": 2, "width": 8, "pool": pool}, FOURS
+        )
+        for pool in ("cls", "mean")
+    ],
     "modules.transformer.translator.Translator": [
         translator({"encoder_layers": 1, "decoder_layers": 1, "heads": 2, "width": 8, "length": 8} | more)
         for more in ({}, {"tied": True, "norm": "post"})

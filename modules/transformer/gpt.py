@@ -30,6 +30,7 @@ from modules.language.sampling import TextSampler
 from modules.language.truncation import SamplingParams
 from modules.transformer import settings
 from modules.transformer.block import Cache, Norm, Normalization, Residual
+from modules.transformer.experts import balance, record_routing
 from modules.transformer.feedforward import Activation
 from modules.transformer.stack import Positions, Stack, draw_weights, matrices_decay, present_stack
 
@@ -61,6 +62,8 @@ class GPT(TextSampler, Module):
         residual: "add", "rezero" or "none", as in `Block`.
         kv_heads: heads of keys and values; None is H.
         scaled: scores are divided by √D.
+        expert_options: of "experts", such as {"experts": 8, "active": 2}; see `Experts`.
+        balance_weight: of the balancing loss of experts in training, summed over the layers.
 
     Raises:
         ValueError: an unknown name, or a setting of attention in a model that has none.
@@ -95,6 +98,8 @@ class GPT(TextSampler, Module):
         residual: Residual = "add",
         kv_heads: int | None = None,
         scaled: bool = True,
+        expert_options: dict[str, Any] | None = None,
+        balance_weight: float = 0.0,
         **training: Any,
     ) -> None:
         super().__init__(**training)
@@ -103,12 +108,18 @@ class GPT(TextSampler, Module):
             raise ValueError(
                 f"bos is {bos}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."
             )
+        require(0, balance_weight=balance_weight)
+        if balance_weight and feedforward != "experts":
+            raise ValueError(
+                f"balance_weight is {balance_weight}: the feed-forward layer {feedforward!r} has no experts."
+            )
+        self.balance_weight = balance_weight
         self.vocab_size, self.context, self.bos, self.causal = vocab_size, context, bos, causal
         self.heads, self.width = heads, width
         self.embedding = nn.Embedding(vocab_size, width)
         self.stack = Stack(
             layers, heads, width, context, positions, norm, activation, bias, dropout, mixer, feedforward,
-            feedforward_width, normalization, eps, residual, kv_heads, scaled,
+            feedforward_width, normalization, eps, residual, kv_heads, scaled, expert_options=expert_options,
         )  # fmt: skip
         self.head = None if tied else nn.Linear(width, vocab_size, bias=False)
         draw_weights(self)
@@ -192,11 +203,17 @@ class GPT(TextSampler, Module):
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
         """Mean nats per token of (tokens, next tokens), (B, T) each, over next tokens that are not -100."""
         tokens, targets = batch
-        logits, y = self(tokens).flatten(0, 1), targets.flatten()  # (B·T, V), (B·T,)
+        with record_routing() as routed:
+            logits, y = self(tokens).flatten(0, 1), targets.flatten()  # (B·T, V), (B·T,)
         nll = F.cross_entropy(logits, y, ignore_index=IGNORED, reduction="none")  # 0 where ignored
         counted = y != IGNORED
         self.log_metric(split, "nll", nll.detach()[counted])
-        return nll.sum() / counted.sum().clamp(min=1)
+        loss = nll.sum() / counted.sum().clamp(min=1)
+        if split == "train" and self.balance_weight:
+            for (routing,) in routed.calls.values():
+                loads = self.all_reduce_sum(routing.counts)  # of all processes
+                loss = loss + self.balance_weight * balance(routing, loads / loads.sum().clamp(min=1))
+        return loss
 
     def loss_terms(self, batch: tuple[Tensor, Tensor]) -> Tensor:
         return (batch[1] != IGNORED).sum()

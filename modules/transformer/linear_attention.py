@@ -66,6 +66,11 @@ class LinearState:
     c: Tensor
     length: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes: no length changes it."""
+        return self.S.nbytes + self.z.nbytes + self.c.nbytes
+
     def select(self, rows: Tensor) -> "LinearState":
         """A state of its own for these rows (B',) of the batch."""
         return LinearState(self.S[rows], self.z[rows], self.c[rows], self.length)

@@ -1,21 +1,27 @@
 """Sublayers by their names: what the settings of a model may ask for in each of its blocks.
 
-mixer         "softmax" attention, a "random", "fixed" or "dense" synthesizer, "none"
-feedforward   "dense", "gated" (SwiGLU where φ is SiLU), "none"
+Mixers: "softmax" attention; "linear" attention, elu + 1, or by "positive" or "hyperbolic" random features; a
+"random", "fixed" or "dense" synthesizer; "none". Feed-forward layers: "dense", "gated" (SwiGLU where φ is
+SiLU), "experts" with their options, "none".
 """
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 from torch import nn
 
 from modules.transformer.attention import Attention
+from modules.transformer.experts import Experts
 from modules.transformer.feedforward import Activation, FeedForward, GatedFeedForward
+from modules.transformer.linear_attention import FeatureMap, LinearAttention
 from modules.transformer.positions import Rotary
 from modules.transformer.relative import ALiBi, RelativeBias, RelativeFactor, RelativeKey
 from modules.transformer.synthesizer import Synthesizer
 
-MixerName = Literal["softmax", "random", "fixed", "dense", "none"]
-FeedForwardName = Literal["dense", "gated", "none"]
+MixerName = Literal[
+    "softmax", "linear", "positive", "hyperbolic", "random", "fixed", "dense", "none"
+]  # fmt: skip
+FeedForwardName = Literal["dense", "gated", "experts", "none"]
 # how an attention layer knows where a token stands
 Scheme = Literal["none", "rotary", "rotary-adjacent", "relative", "relative-factor", "relative-key", "alibi"]
 
@@ -66,7 +72,8 @@ def mixer(
     scaled: bool = True,
     kv_heads: int | None = None,
 ) -> nn.Module | None:
-    """Mixer of one block; of all but attention, width, heads, length, bias and dropout matter.
+    """Mixer of one block; scheme, scaled and kv_heads are of softmax attention, length and
+    dropout of a synthesizer too.
 
     Raises:
         ValueError: an unknown name.
@@ -74,7 +81,12 @@ def mixer(
     one_of("mixer", name, MixerName)
     if name == "softmax":
         return attention(width, heads, scheme, length, bias, dropout, scaled, kv_heads)
-    return None if name == "none" else Synthesizer(width, heads, length, name, bias, dropout)
+    if name in ("random", "fixed", "dense"):
+        return Synthesizer(width, heads, length, name, bias, dropout)
+    if name == "none":
+        return None
+    features: FeatureMap = name if name in ("positive", "hyperbolic") else "elu"
+    return LinearAttention(width, heads, bias, features)
 
 
 def feedforward(
@@ -83,13 +95,20 @@ def feedforward(
     hidden: int | None = None,
     activation: Activation = "gelu",
     bias: bool = True,
+    options: Mapping[str, Any] | None = None,
 ) -> nn.Module | None:
     """Feed-forward layer of one block; `hidden` is 4C by default, of a gated one 8C/3, rounded up.
 
+    Experts are `hidden` wide each and have no biases; `options` are theirs, such as {"experts": 8}.
+
     Raises:
-        ValueError: an unknown name.
+        ValueError: an unknown name, or options of a layer that has none.
     """
     one_of("feedforward", name, FeedForwardName)
+    if name == "experts":
+        return Experts(width, hidden or 4 * width, activation=activation, **(options or {}))
+    if options is not None:
+        raise ValueError(f"feedforward is {name!r}: expert_options are those of experts.")
     if name == "none":
         return None
     if name == "gated":

@@ -57,6 +57,7 @@ class Stack(nn.Module):
         kv_heads: heads of keys and values; None is H.
         scaled: scores are divided by √D.
         cross: every block attends to a source, behind its mixer.
+        expert_options: of "experts", such as {"experts": 8, "active": 2}.
 
     Raises:
         ValueError: an unknown name, or a setting of attention where there is none.
@@ -82,6 +83,7 @@ class Stack(nn.Module):
         kv_heads: int | None = None,
         scaled: bool = True,
         cross: bool = False,
+        expert_options: Mapping[str, Any] | None = None,
     ) -> None:
         super().__init__()
         require(1, layers=layers, heads=heads, width=width)
@@ -115,7 +117,7 @@ class Stack(nn.Module):
                 settings.mixer(
                     mixers[l % len(mixers)], width, heads, scheme, length, bias, dropout, scaled, kv_heads
                 ),
-                settings.feedforward(feedforward, width, feedforward_width, activation, bias),
+                settings.feedforward(feedforward, width, feedforward_width, activation, bias, expert_options),
                 Attention(width, heads, bias, scaled, dropout=dropout) if cross else None,
                 norm=norm,
                 normalization=normalization,
@@ -208,7 +210,8 @@ def draw_weights(model: nn.Module) -> None:
         if p.ndim < 2 or hasattr(model.get_submodule(owner), "OWN_START"):
             continue
         count = next((n for stack, n in sublayers.items() if owner.startswith(stack)), 1)
-        residual = owner.endswith(("mixer.proj", "cross.proj", "feedforward.down"))
+        last = ("mixer.proj.weight", "cross.proj.weight", "feedforward.down.weight", "feedforward.down")
+        residual = name.endswith(last)
         nn.init.normal_(p, std=0.02 / math.sqrt(count) if residual else 0.02)
     for module in model.modules():
         if isinstance(module, nn.Linear) and module.bias is not None and not hasattr(module, "OWN_START"):

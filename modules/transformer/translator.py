@@ -104,7 +104,7 @@ class Translator(TranslationModel):
 
     # --- one pass -----------------------------------------------------------------------------------
 
-    def encode(self, source: Tensor, padding: Tensor | None = None) -> Tensor:
+    def source_states(self, source: Tensor, padding: Tensor | None = None) -> Tensor:
         """H (B, S, C) of sources (B, S), whose `padding` (B, S) nobody looks at."""
         table = self.embedding if self.source_embedding is None else self.source_embedding
         return self.encoder(table(source) * self.width**0.5, padding=padding)
@@ -123,7 +123,7 @@ class Translator(TranslationModel):
 
     def target_logits(self, source: Tensor, inputs: Tensor, lengths: Tensor | None = None) -> Tensor:
         padding = self.padding(source, lengths)
-        return self.decode(inputs, self.encode(source, padding), padding)
+        return self.decode(inputs, self.source_states(source, padding), padding)
 
     def forward(self, source: Tensor, target: Tensor, lengths: Tensor | None = None) -> Tensor:
         """Logits (B, T, V) of targets (B, T) under teacher forcing."""
@@ -180,7 +180,7 @@ class TranslatorDecoder:
     def start(self, source: Tensor, padding: Tensor | None = None) -> tuple[Tensor, Sentence]:
         """Read sources (B, S), padded on the right: log p of y_1 (B, V), state."""
         model = self.model
-        H = model.encode(source, padding)
+        H = model.source_states(source, padding)
         cache = model.decoder.new_cache(len(source), model.length, H.device, H.dtype)
         state = Sentence(model.decoder.source_keys(H), padding, cache)
         return self.step(state, source.new_full((len(source),), model.bos))
