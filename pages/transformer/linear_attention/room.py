@@ -64,7 +64,7 @@ ROOM = Room(
     },
     scenes={
         "State": Scene(
-            "The output of row t comes from the sums S and z on the right alone: no key and no value is kept.",
+            "The output of row t comes from the sums S and z on the right alone: no key is kept.",
             State(t=6),
         ),
         "Worked example": Scene(
