@@ -1,0 +1,178 @@
+"""Scaling laws: isoFLOP curves and optima from constants, Kaplan's laws, and how well a fit knows them."""
+
+from lab import ui
+from modules.transformer.scaling_laws import (
+    KAPLAN,
+    MODELS,
+    PRESETS,
+    Chinchilla,
+    JointLaw,
+    bootstrap,
+    days,
+    fit_chinchilla,
+    flops,
+    numeric_optimum,
+)
+from pages.transformer.scaling_laws import figures, lens
+from pages.transformer.scaling_laws.room import BUDGETS, FIT, ISO, JOINT, LAWS, NO_FLOOR, POWER, RATIO, ROOM
+
+stage = ui.stage(ROOM)
+with stage.rail:
+    now = ui.read(ROOM)
+
+if now.view in (ISO, RATIO):
+    found = ui.compute(lens.budgets, now)
+    film = ui.film_of(now, len(BUDGETS), names=[lens.power_of_ten(C) for C in BUDGETS])
+    at, law = film.at, found.law
+    N, D, loss = found.best[at]
+    with stage.picture:
+        if now.view == ISO:
+            ui.figure(
+                figures.iso(found), key="iso", share=1.0, film=film,
+                alt="Loss over the size at fixed compute: U-shaped curves, their minima, and known models",
+                data={"C": BUDGETS, "N*": found.best[:, 0], "D*": found.best[:, 1], "loss": found.best[:, 2]},
+            )  # fmt: skip
+        else:
+            shown = ui.compute(lens.ratios, now)
+            ui.figure(
+                figures.presets(shown, found.models), key="presets", share=1.0, film=film,
+                alt="Tokens per parameter at the optimum over compute, by three presets, and known models",
+                data={"C": BUDGETS} | shown,
+            )  # fmt: skip
+    with stage.foot:
+        if now.view == ISO:
+            film.bar(captions=lens.budget_captions(found), equations=lens.budget_equations(found))
+        else:
+            film.bar(
+                captions=lens.ratio_captions(shown),
+                equations=lens.ratio_equations(now.preset, lens.law_of(now.own)),
+            )
+    gpt3, gopher, chinchilla = (flops(*MODELS[name]) for name in ("GPT-3", "Gopher", "Chinchilla"))
+    with stage.below:
+        ui.notice(
+            "Gopher and Chinchilla are said to have had the same budget: by 6ND they had "
+            f"{lens.power_of_ten(gopher)} and {lens.power_of_ten(chinchilla)} FLOPs, "
+            f"{chinchilla / gopher - 1:.0%} more for Chinchilla. GPT-3's {lens.power_of_ten(gpt3)} take "
+            f"{days(gpt3):.1f} days on 1,024 A100s that are never idle, {days(gpt3, utilisation=0.4):.1f} at "
+            "40 %; the text says 10. N* grows with C to the power β/(α + β): 0.50 needs α = β, and the "
+            f"constants as printed give {PRESETS['as printed'].exponents[0]:.3f}. E is a constant of one fit "
+            f"and one tokeniser ({', '.join(f'{one.E:g}' for one in PRESETS.values())}), not the entropy of "
+            "language."
+        )
+        right, against = lens.answer(D / N), lens.reasons(law, film.value)
+        ui.check(
+            f"By these constants, how many tokens per parameter are best at {lens.power_of_ten(film.value)}?",
+            list(against), right, f"{lens.big(D)} tokens through {lens.big(N)} parameters are {D / N:.3g}.",
+            wrong=against, veils=("picture", "equation"),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from modules.transformer.scaling_laws import Chinchilla, numeric_optimum
+
+            law = Chinchilla{(law.E, law.A, law.B, law.alpha, law.beta)}
+            result = [*law.optimum({film.value!r}), *numeric_optimum(law, {film.value!r})]
+            """,
+            shows=[N, D, *numeric_optimum(law, film.value)],
+        )
+        ui.source(Chinchilla.optimum, Chinchilla.served, numeric_optimum, references=ROOM.references)
+elif now.view == POWER:
+    one = KAPLAN[now.law]
+    (x0, y0), (x1, y1) = lens.halved(now.law)
+    with stage.picture:
+        ui.figure(
+            figures.straight(now.law), key="power", share=1.0,
+            alt=f"Loss over the {LAWS[now.law]}, both axes logarithmic: a straight line, and half the loss",
+            data={"from": [x0], "to": [x1], "loss": [y0], "half": [y1]},
+        )  # fmt: skip
+    stage.equation(
+        rf"L({now.law}) = \left(\frac{{{now.law}_c}}{{{now.law}}}\right)^{{\alpha_{now.law}}},\quad "
+        rf"2^{{1/\alpha_{now.law}}} = 2^{{1/{one.exponent:g}}} = {one.to_halve:,.0f}".replace(",", "{,}"),
+        note="The text prints about 8,000 for N." if now.law == "N" else "",
+    )
+    with stage.below:
+        ui.notice(
+            f"To halve the loss takes {KAPLAN['N'].to_halve:,.0f} times the parameters, "
+            f"{KAPLAN['D'].to_halve:,.0f} times the data, or {KAPLAN['C'].to_halve:,.0f} times the compute, "
+            "each where the others do not limit. The exponent 0.050 is that of the compute that is well "
+            "spent; at a fixed batch size it is 0.057."
+        )
+        ui.program(
+            f"""
+            from modules.transformer.scaling_laws import KAPLAN
+
+            result = KAPLAN[{now.law!r}].to_halve
+            """,
+            shows=one.to_halve,
+        )
+        ui.source(type(one), references=ROOM.references)
+elif now.view == JOINT:
+    two = ui.compute(lens.joint, now)
+    film = ui.film_of(now, len(two.loss), names=[lens.power_of_ten(D) for D in lens.TOKENS])
+    with stage.picture:
+        ui.figure(
+            figures.both(two), key="joint", share=1.0, film=film,
+            alt="Loss over tokens by the joint law for two sizes; a bar between equal losses",
+            data={"D": lens.TOKENS, "loss": two.loss, "tokens of the larger": two.fewer},
+        )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=lens.joint_captions(two), equations=lens.joint_equations(two))
+    with stage.below:
+        ui.notice(
+            "That a tenfold model needs about ten times fewer tokens holds near D = 10¹⁰ alone. The law "
+            "becomes that of the data where (N_c/N)^(α_N/α_D) is far below D_c/D, long before N reaches "
+            f"N_c. With C = 6ND it asks for N ∝ C^{JointLaw().exponent:.3f}, not for the 0.73 that is quoted."
+        )
+        ui.program(
+            f"""
+            from modules.transformer.scaling_laws import JointLaw
+
+            law = JointLaw()
+            result = {film.value!r} / law.tokens(1e9, float(law.loss(1e8, {film.value!r})))
+            """,
+            shows=film.value / two.fewer[film.at],
+        )
+        ui.source(JointLaw, references=ROOM.references)
+else:
+    assert now.view == FIT
+    fitted = ui.compute(lens.fit, now)
+    with stage.picture:
+        left, right_side = ui.columns(2)
+        with left:
+            ui.figure(
+                figures.fitted(fitted), key="fitted", share=1.0,
+                alt="Simulated runs, the law fitted to the smaller ones, and its prediction of the larger",
+            )  # fmt: skip
+        with right_side:
+            ui.figure(
+                figures.seeds(fitted, now.seed), key="seeds", share=1.0,
+                alt="The fit's number over twenty seeds, the bootstrap's interval of one, and the truth",
+                data={"seed": range(len(fitted.over_seeds)), "fit": fitted.over_seeds},
+            )  # fmt: skip
+    low, high = fitted.interval
+    name = r"\hat{L}" if now.form == NO_FLOOR else r"\hat{E}"
+    stage.equation(
+        rf"{name} = {fitted.number:.3f}\;[{low:.3f}, {high:.3f}],\quad \alpha = {fitted.law.alpha:.3f},\;"
+        rf"\beta = {fitted.law.beta:.3f}",
+        note=f"In brackets 90 %. True: {fitted.truth:.3f}, α = {lens.TRUTH.alpha}, β = {lens.TRUTH.beta}.",
+    )
+    with stage.below:
+        said, true = fitted.said[-1, -1], float(lens.TRUTH.loss(lens.GRID_N[-1], lens.GRID_D[-1]))
+        what = "its loss" if now.form == NO_FLOOR else "E"
+        ui.notice(
+            "The runs are simulated: the constants as printed, and noise of the logarithm of the loss. The "
+            f"fit minimises Huber's loss of log L. It says {said:.3f} of the largest run, whose loss is "
+            f"{true:.3f} without noise. An interval of one fit can miss the truth: what counts is the share "
+            f"of seeds whose intervals hold it. Over {len(fitted.over_seeds)} seeds {what} goes from "
+            f"{fitted.over_seeds.min():.3f} to {fitted.over_seeds.max():.3f}."
+            + (" Without E the curve cannot flatten." if now.form == NO_FLOOR else "")
+        )
+        ui.program(
+            f"""
+            from pages.transformer.scaling_laws import lens
+
+            found = lens.fit({now.form!r}, {now.noise!r}, {now.without}, {now.seed})
+            result = [found.number, *found.interval]
+            """,
+            shows=[fitted.number, low, high],
+        )
+        ui.source(fit_chinchilla, bootstrap, references=ROOM.references)
