@@ -50,7 +50,7 @@ def lines(named: dict[str, Any], x: Sequence[float], xlabel: str, ylabel: str, l
                  ends=True, markers=True, xlabel=xlabel, ylabel=ylabel, height=460)  # fmt: skip
     if log:
         fig.update_xaxes(tickvals=list(x), ticktext=[f"{value:,}" for value in x])
-        fig.update_yaxes(exponentformat="power")
+        fig.update_yaxes(exponentformat="power", dtick=1)
     return fig
 
 
@@ -106,12 +106,19 @@ def gram_errors(one: Gram) -> Tree:
 def grams(one: Gram) -> Tree:
     """The Gram matrix, and below it what random features make of it at each M."""
     N = len(one.exact)
-    gap = np.full((len(COUNTS), N, 2), np.nan)
-    both = np.concatenate([np.broadcast_to(one.exact, one.found.shape), gap, one.found], axis=2)
+    gap = np.full((len(COUNTS), 2, N), np.nan)
+    both = np.concatenate([np.broadcast_to(one.exact, one.found.shape), gap, one.found], axis=1)
     tree = heatmap(
-        both[0], zmin=0, zmax=1, square=True, title="exact | approximated", hover=False, height=460
+        both[0],
+        zmin=0,
+        zmax=1,
+        square=True,
+        title="exact; below: by features",
+        hover=False,
+        colorbar=False,
+        height=460,
     ).to_plotly_json()
-    tree["layout"]["xaxis"] |= {"showticklabels": False, "title": "point"}
-    tree["layout"]["yaxis"] |= {"showticklabels": False, "title": "point"}
+    for axis in ("xaxis", "yaxis"):
+        tree["layout"][axis] |= {"showticklabels": False, "ticks": ""}
     tree["data"][0] |= {"z": per_frame(both), "xgap": 0, "ygap": 0}
     return tree

@@ -221,9 +221,8 @@ def cost() -> Cost:
 
 def cost_captions(one: Cost) -> list[str]:
     return [
-        f"n = {n:,}: {one.adds['all pairs'][f]:,} multiply-adds for all pairs, {one.adds['linear'][f]:,} for "
-        f"linear attention; largest tensor {one.largest['all pairs'][f]:,} against "
-        f"{one.largest['linear'][f]:,} numbers."
+        f"n = {n:,}: {one.adds['all pairs'][f]:,} multiply-adds for all pairs, {one.adds['linear'][f]:,} "
+        f"linear; largest tensor {one.largest['all pairs'][f]:,} and {one.largest['linear'][f]:,}."
         for f, n in enumerate(LENGTHS)
     ]
 

@@ -80,7 +80,7 @@ ROOM = Room(
             State(view=ERROR, width=16),
         ),
         "Cost": Scene(
-            "On log-log axes all pairs rise with slope 2, linear attention with slope 1.",
+            "On log-log axes all pairs rise towards slope 2, linear attention with slope 1.",
             State(view=COST),
         ),
         "RBF kernel": Scene(
