@@ -4,16 +4,21 @@ copy      the target is the source                    x_1 … x_S -> x_1 … x_S
 reverse   the target is the source from its end       x_1 … x_S -> x_S … x_1
 recall    the first symbol, at the end                x_1 d … d ? -> x_1,  d distractors, ? the query
 adding    the sum of two marked numbers of T          Σ_t m_t v_t,  v_t ~ U(0, 1), m_t in {0, 1}
+selective the data among noise, in their order        · d_1 · · d_2 … · ? ? … -> d_1 d_2 …
 
 Recall: one of 8 symbols comes first, distractors of 8 others follow, drawn anew at each place, and one query
 stands at the end, `lag` steps after the symbol; guessing is right once in 8. Adding: one mark is in the first
 half, one in the second; the constant 1 has a squared error of 1/6, the variance of the sum.
 
+Selective copying: data tokens, each one of 8, stand at places that are drawn anew; what a token is, not where
+it stands, must decide what is kept, so that no filter of fixed lags can do it.
+
 Shapes: copy and reverse as in `translation`; recall is x (B, T, 17) one-hot and y (B,) int64; adding is x
-(B, T, 2), numbers and marks, and y (B, 1).
+(B, T, 2), numbers and marks, and y (B, 1); selective copying is tokens and labels (B, T + data) int64.
 
 References: Hochreiter and Schmidhuber 1997, Long short-term memory (recall, adding); Sutskever, Vinyals and
-Le 2014, arXiv:1409.3215 (the order of the source); [GM] 1.6.2; [LLM] part 3.
+Le 2014, arXiv:1409.3215 (the order of the source); Gu, Dao 2023, arXiv:2312.00752 (selective copying);
+[GM] 1.6.2; [LLM] part 3.
 """
 
 from typing import Any, Literal, get_args
@@ -27,6 +32,7 @@ from datamodules.translation import SentencePairs
 
 Order = Literal["copy", "reverse"]
 LONGEST = 10_000
+UNSCORED = -100  # label of a place that is not asked for
 CLASSES = 8  # symbols that are recalled; as many others are distractors
 
 
@@ -161,3 +167,50 @@ class Adding(Drawn):
 
     def describe(self) -> dict[str, Any]:
         return {"name": "Adding", "length": self.length, "splits": self.counts, "seed": self.seed}
+
+
+class SelectiveCopying(Drawn):
+    """Data tokens among noise, to be said again in their order.
+
+    Tokens 0 to 7 are data, 8 is noise, 9 asks for the next of the data. Behind `length` places, `data` of
+    which hold data, stand `data` questions; their labels are scored, all others are −100.
+
+    Args:
+        length: T, places of data and noise. data: data tokens among them.
+        batch_size, seed, num_train, num_val, num_test: see `Copying`.
+
+    Raises:
+        ValueError: an argument is out of range.
+    """
+
+    NOISE, QUESTION = CLASSES, CLASSES + 1
+
+    def __init__(
+        self, length: int = 20, data: int = 4, batch_size: int = 64, seed: int = 0,
+        num_train: int = 20_000, num_val: int = 500, num_test: int = 1_000,
+    ) -> None:  # fmt: skip
+        within(1, LONGEST, length=length)
+        within(1, length, data=data)
+        super().__init__(batch_size, seed, 2 * (length + data), num_train, num_val, num_test)
+        self.length, self.data = length, data
+
+    def draw(self, count: int, seed: int) -> tuple[Tensor, Tensor]:
+        generator = torch.Generator().manual_seed(seed)
+        answers = torch.randint(CLASSES, (count, self.data), generator=generator)
+        places = torch.rand(count, self.length, generator=generator).argsort(1)[:, : self.data].sort(1).values
+        noise = torch.full((count, self.length), self.NOISE)
+        x = torch.cat([noise.scatter(1, places, answers), torch.full_like(answers, self.QUESTION)], 1)
+        return x, torch.cat([torch.full_like(noise, UNSCORED), answers], 1)
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        return {"vocab_size": CLASSES + 2, "num_classes": CLASSES}
+
+    def describe(self) -> dict[str, Any]:
+        return {
+            "name": "SelectiveCopying",
+            "length": self.length,
+            "data": self.data,
+            "splits": self.counts,
+            "seed": self.seed,
+        }

@@ -525,6 +525,15 @@ MEMBERS: dict[str, list[Member]] = {
         )
         for mixer, more in (("softmax", {}), ("elu", {}), ("positive", {"count": 3}), ("hyperbolic", {}))
     ],
+    "modules.transformer.mixer_tagger.MixerTagger": [
+        Member(
+            {"vocab_size": 3, "num_classes": 3, "layers": 2, "width": 4, "states": 2, **more},
+            (TEXTS[0], TEXTS[1].where(TEXTS[0] > 0, -100)),
+            lambda model: model.predict(TEXTS[0]),
+            (Predictor,),
+        )
+        for more in ({}, {"selective": False}, {"mixer": "s4"})
+    ],
     "modules.transformer.gpt.GPT": [
         language(GPT | more)
         for more in (
@@ -587,6 +596,7 @@ BASES = [
     "modules.language.translation.TranslationModel",
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
+    "modules.labels.Labels",
     "modules.recurrent.labelling.Labeller",
     "modules.diffusion.gaussian_diffusion.GaussianDiffusion",
     "modules.flow.coupling.CouplingFlow",

@@ -14,19 +14,15 @@ networks; Greydanus & Kobak 2020, arXiv:2011.14439 (a GRU reads MNIST-1D as 40 s
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import Mean, Module, Split, require
+from modules.base import require
+from modules.labels import Labels
 from modules.recurrent.stack import Recurrent
 
-UNSCORED = -100  # a label that is not asked for: of padding, say
 
-
-class Labeller(Module):
-    """Base of the models that label: a subclass gives logits in `predict`.
-
-    Measures `nll` (nats per label) and `acc` (share of right labels), both of labels that are scored.
+class Labeller(Labels):
+    """Base of the recurrent models that label: a subclass gives logits in `predict`.
 
     Args:
         inputs: D, numbers that the network reads at each step.
@@ -53,31 +49,12 @@ class Labeller(Module):
         **training: Any,
     ) -> None:
         require(1, num_classes=num_classes)
-        super().__init__(_measures={"nll": Mean(), "acc": Mean()}, **training)
+        super().__init__(**training)
         if not isinstance(cell_options, Mapping | None):
             raise ValueError(f"cell_options is {cell_options!r}: give names and values.")
         options = dict(cell_options or {})
         self.recurrent = Recurrent(cell, inputs, hidden, layers, bidirectional, dropout, **options)
         self.head = nn.Linear(self.recurrent.outputs, num_classes)
-
-    def predict(self, x: Tensor) -> Tensor:
-        """Logits (B, K) or (B, T, K) of inputs x (B, ...)."""
-        raise NotImplementedError
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.predict(x)
-
-    def loss_terms(self, batch: tuple[Tensor, Tensor]) -> Tensor:
-        return (batch[1] != UNSCORED).sum()
-
-    def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
-        x, y = batch  # (B, ...), (B,) or (B, T)
-        scored = y != UNSCORED
-        logits, y = self.predict(x)[scored], y[scored]  # (N, K), (N,)
-        nll = F.cross_entropy(logits, y, reduction="none")
-        self.log_metric(split, "nll", nll.detach())
-        self.log_metric(split, "acc", (logits.argmax(-1) == y).to(nll.dtype))
-        return nll.sum() / max(len(nll), 1)
 
 
 class SequenceClassifier(Labeller):
