@@ -1,0 +1,310 @@
+r"""A linear state-space model as recurrence, convolution and FFT; its step; HiPPO's memory; a scan in rounds.
+
+    exact output between the steps: zero-order hold with Δ/M for an input that is held over M such steps
+    HiPPO:  x̂(s) = Σ_n c_n √(2n+1) P_n(2 s/t − 1),   s in [0, t]
+
+Shapes: T steps, N states, F frames; a scan has R rounds.
+
+References: Gu et al. 2020, arXiv:2008.07669; Gu, Goel, Ré 2021, arXiv:2111.00396; [LLM] part 4.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lab.errors import UserError
+from lab.lenses import typed
+from modules.transformer import scan as scans
+from modules.transformer.s4 import hippo_legs
+from modules.transformer.state_space import (
+    METHODS,
+    convolution,
+    fft_convolution,
+    kernel,
+    recurrence,
+    zero_order_hold,
+)
+from pages.transformer.state_space.room import DELTAS, DOUBLE, LEAKY, MOST, TURN, TWO
+
+ABC = {  # A, B, C
+    LEAKY: ([[-1.0]], [1.0], [1.0]),
+    TWO: ([[-1.0, 0.5], [0.0, -2.0]], [1.0, 1.0], [1.0, -1.0]),
+    TURN: ([[0.0, 1.0], [-1.0, 0.0]], [0.0, 1.0], [1.0, 0.0]),
+    DOUBLE: ([[0.0, 1.0], [0.0, 0.0]], [0.0, 1.0], [1.0, 0.0]),
+}
+FINE, PARTS = 20, 120  # points of a step between its ends; steps of a signal's whole time
+
+
+def signal(text: str) -> list[float]:
+    """Numbers of a text.
+
+    Raises:
+        UserError: there are none.
+    """
+    values, _ = typed.named(text, MOST, -9, 9)
+    if not values:
+        raise UserError("There is no number: type up to 16, such as 1 2 0 −1.")
+    return values
+
+
+def says(text: str) -> str:
+    return typed.named(text, MOST, -9, 9)[1]
+
+
+def double(values: object) -> Tensor:
+    return torch.tensor(values, dtype=torch.float64)
+
+
+def matrices(system: str) -> tuple[Tensor, Tensor, Tensor]:
+    A, B, C = map(double, ABC[system])
+    return A, B, C
+
+
+# --- Three forms -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Forms:
+    """
+    Attributes:
+        x, response: (T,). by_recurrence, by_convolution, by_fft: y (T,).
+    """
+
+    x: Tensor
+    response: Tensor
+    by_recurrence: Tensor
+    by_convolution: Tensor
+    by_fft: Tensor
+
+    @property
+    def apart(self) -> float:
+        """Largest difference of the FFT from the recurrence."""
+        return float((self.by_fft - self.by_recurrence).abs().max())
+
+
+def forms(signal: list[float], system: str, delta: float, padded: bool) -> Forms:
+    A, B, C = matrices(system)
+    held, x = zero_order_hold(A, B, delta), double(signal)
+    response = kernel(held, C, len(x))
+    return Forms(
+        x,
+        response,
+        recurrence(held, C, x),
+        convolution(response, x),
+        fft_convolution(response, x, 2 * len(x) if padded else len(x)),
+    )
+
+
+def form_captions(found: Forms) -> list[str]:
+    return [
+        f"Token {t}: recurrence {a:.4f}, convolution {b:.4f}, FFT {c:.4f}."
+        for t, (a, b, c) in enumerate(
+            zip(found.by_recurrence, found.by_convolution, found.by_fft, strict=True), start=1
+        )
+    ]
+
+
+def form_equations(found: Forms) -> list[str]:
+    """Output at each token as a sum over the tokens so far; the three newest are written out."""
+    texts = []
+    for t in range(len(found.x)):
+        terms = "".join(
+            rf"{found.response[lag]:+.3f}\cdot({found.x[t - lag]:.2g})" for lag in range(min(3, t + 1))
+        )
+        more = r"+\cdots" if t > 2 else ""
+        texts.append(
+            rf"y=C\,h=\sum_{{s\le t}}\bar K_{{t-s}}\,x_s={terms.removeprefix('+')}{more}"
+            rf"={found.by_recurrence[t]:.4f}"
+        )
+    return texts
+
+
+# --- Step size ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Steps:
+    """
+    Attributes:
+        exact: y between and at the steps (F, T FINE). outputs: method -> y (F, T).
+        poles: method -> eigenvalues of Ā (F, N). continuous: eigenvalues of A (N,).
+    """
+
+    exact: Tensor
+    outputs: dict[str, Tensor]
+    poles: dict[str, Tensor]
+    continuous: Tensor
+
+
+def steps(signal: list[float], system: str) -> Steps:
+    """All methods at every one of DELTAS."""
+    A, B, C = matrices(system)
+    x = double(signal)
+    exact = [
+        recurrence(zero_order_hold(A, B, delta / FINE), C, x.repeat_interleave(FINE)) for delta in DELTAS
+    ]
+    made = {name: [method(A, B, delta) for delta in DELTAS] for name, method in METHODS.items()}
+    return Steps(
+        torch.stack(exact),
+        {name: torch.stack([recurrence(one, C, x) for one in each]) for name, each in made.items()},
+        {name: torch.stack([torch.linalg.eigvals(one.A) for one in each]) for name, each in made.items()},
+        torch.linalg.eigvals(A),
+    )
+
+
+def farthest(poles: Tensor) -> float:
+    """|λ̄| of the pole that is farthest from 0."""
+    return float(poles.abs().max())
+
+
+def step_captions(found: Steps) -> list[str]:
+    return [
+        f"Δ = {delta:g}: the farthest pole is at "
+        + ", ".join(f"{farthest(poles[f]):.2f} ({name})" for name, poles in found.poles.items())
+        + "."
+        for f, delta in enumerate(DELTAS)
+    ]
+
+
+def step_equations(found: Steps) -> list[str]:
+    """The fastest pole by zero-order hold and by Euler."""
+    pole = complex(found.continuous[found.continuous.abs().argmax()])
+    texts = []
+    for delta in DELTAS:
+        held, euler = abs(np.exp(delta * pole)), abs(1 + delta * pole)
+        texts.append(
+            rf"|e^{{\Delta\lambda}}|={held:.3f},\qquad |1+\Delta\lambda|={euler:.3f},\qquad "
+            rf"\Delta={delta:g},\;\lambda={complex_number(pole)}"
+        )
+    return texts
+
+
+def complex_number(z: complex) -> str:
+    if abs(z.imag) < 1e-9:
+        return f"{z.real:.2g}"
+    return rf"{z.real:.2g}{z.imag:+.2g}\,i"
+
+
+# --- HiPPO's memory ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Memory:
+    """
+    Attributes:
+        x: signal (P,). coefficients: c after each part (P, N).
+        memory: x̂ of the parts so far (P, P), NaN behind the present. errors: root mean square (P,).
+    """
+
+    x: Tensor
+    coefficients: Tensor
+    memory: Tensor
+    errors: Tensor
+
+
+def legendre(N: int, u: Tensor) -> Tensor:
+    """√(2n+1) P_n(u), n < N: (..., N)."""
+    rows = [torch.ones_like(u), u]
+    for n in range(1, N - 1):
+        rows.append(((2 * n + 1) * u * rows[-1] - n * rows[-2]) / (n + 1))
+    return torch.stack(rows[:N], -1) * (2 * torch.arange(N) + 1).sqrt()
+
+
+def memory(signal: list[float], states: int) -> Memory:
+    """The signal, its numbers joined by lines, and what the state of LegS holds of it."""
+    places = np.linspace(0, len(signal) - 1, PARTS)
+    x = double(np.interp(places, np.arange(len(signal)), signal).tolist())
+    A, B = hippo_legs(states)
+    c = x[0] * (torch.arange(states) == 0)
+    rows = [c]
+    for k in range(1, PARTS):  # in ln t the system is time invariant
+        held = zero_order_hold(A, B, math.log((k + 1) / k))
+        c = held.A @ c + held.B * x[k]
+        rows.append(c)
+    coefficients = torch.stack(rows)
+    part = torch.arange(PARTS, dtype=torch.float64)
+    u = 2 * (part + 0.5) / (part[:, None] + 1) - 1  # of part s at time t, (P, P)
+    held_past = u.clamp(max=1)
+    made = (legendre(states, held_past) @ coefficients[..., None])[..., 0]
+    past = part <= part[:, None]
+    errors = torch.where(past, (made - x).square(), 0).sum(1).div(past.sum(1)).sqrt()
+    return Memory(x, coefficients, torch.where(past, made, math.nan), errors)
+
+
+def memory_captions(found: Memory) -> list[str]:
+    return [
+        f"After {t + 1} of {PARTS} parts: the past is remembered with an error of {float(e):.3f} (root mean "
+        "square)."
+        for t, e in enumerate(found.errors)
+    ]
+
+
+def memory_equations(found: Memory) -> list[str]:
+    return [
+        rf"\dot c=\frac{{A\,c+B\,x}}{{t}},\qquad c_0={float(c[0]):.3f},\; c_1={float(c[1]):.3f},\quad "
+        rf"t={t + 1}"
+        for t, c in enumerate(found.coefficients)
+    ]
+
+
+# --- A scan in rounds --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """
+    Attributes:
+        a, b: elements after each round, first as they are, (R + 1, T). states: h of the loop (T,).
+    """
+
+    a: Tensor
+    b: Tensor
+    states: Tensor
+
+    @property
+    def count(self) -> int:
+        return len(self.a) - 1
+
+
+def scan(signal: list[float], decay: float) -> Rounds:
+    b = double(signal)[None]  # (1, T)
+    a = torch.full_like(b, decay)
+    pairs = [(a, b), *scans.rounds(a, b)]
+    return Rounds(
+        torch.cat([pair[0] for pair in pairs]),
+        torch.cat([pair[1] for pair in pairs]),
+        scans.scan(a, b, method="loop")[0],
+    )
+
+
+def composed(found: Rounds, turn: int) -> list[int]:
+    """Steps that each element has composed after so many rounds."""
+    return [min(2**turn, t + 1) for t in range(found.a.shape[1])]
+
+
+def scan_captions(found: Rounds) -> list[str]:
+    T = found.a.shape[1]
+    return [
+        f"After round {r}: {sum(2**r > t for t in range(T))} of {T} states are known."
+        if r
+        else f"Before the first round: {T} steps, of which the first is a state."
+        for r in range(found.count + 1)
+    ]
+
+
+def scan_equations(found: Rounds) -> list[str]:
+    """The last element after each round, from the two that were composed."""
+    texts = [rf"(a,b)=({found.a[0, -1]:.3g},\,{found.b[0, -1]:.3g})"]
+    T = found.a.shape[1]
+    for r in range(1, found.count + 1):
+        early = T - 1 - 2 ** (r - 1)
+        a, b = float(found.a[r - 1, early]), float(found.b[r - 1, early])
+        then_a, then_b = float(found.a[r - 1, -1]), float(found.b[r - 1, -1])
+        texts.append(
+            rf"(a'a,\,a'b+b')=({then_a:.3g}\cdot{a:.3g},\;{then_a:.3g}\cdot({b:.3g})+({then_b:.3g}))"
+            rf"=({found.a[r, -1]:.3g},\,{found.b[r, -1]:.3g})"
+        )
+    return texts
