@@ -33,6 +33,11 @@ class LocalCache:
     values: Tensor
     length: int = 0
 
+    @property
+    def nbytes(self) -> int:
+        """Memory in bytes: that of a window."""
+        return self.keys.nbytes + self.values.nbytes
+
     def select(self, rows: Tensor) -> "LocalCache":
         """A cache of its own for these rows (B',) of the batch."""
         return LocalCache(self.keys[rows], self.values[rows], self.length)

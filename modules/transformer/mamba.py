@@ -148,6 +148,8 @@ class Mamba(nn.Module):
         True
     """
 
+    OWN_START = True  # no model draws its parameters anew
+
     def __init__(
         self,
         width: int,

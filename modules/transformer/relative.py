@@ -40,7 +40,7 @@ class ByOffset(nn.Module):
         length: N; offsets beyond N − 1 take the last row.
     """
 
-    OWN_START = True  # no model draws its table anew
+    OWN_START = True  # no model draws its parameters anew
 
     def __init__(self, length: int, *shape: int, start: float, std: float) -> None:
         super().__init__()

@@ -99,6 +99,8 @@ class S4(nn.Module):
         ValueError: an argument is out of range.
     """
 
+    OWN_START = True  # no model draws its parameters anew
+
     def __init__(self, width: int, states: int = 16, delta: tuple[float, float] = (1e-3, 1e-1)) -> None:
         super().__init__()
         require(1, width=width, states=states)

@@ -1,8 +1,9 @@
 """Sublayers by their names: what the settings of a model may ask for in each of its blocks.
 
-Mixers: "softmax" attention; "linear" attention, elu + 1, or by "positive" or "hyperbolic" random features; a
-"random", "fixed" or "dense" synthesizer; "none". Feed-forward layers: "dense", "gated" (SwiGLU where φ is
-SiLU), "experts" with their options, "none".
+Mixers: "softmax" attention; "local" attention to neighbours; "linear" attention, elu + 1, or by "positive" or
+"hyperbolic" random features; the state-space models "mamba" and "s4"; a "random", "fixed" or "dense"
+synthesizer; "none". Feed-forward layers: "dense", "gated" (SwiGLU where φ is SiLU), "experts" with their
+options, "none".
 """
 
 from collections.abc import Mapping
@@ -14,13 +15,16 @@ from modules.transformer.attention import Attention
 from modules.transformer.experts import Experts
 from modules.transformer.feedforward import Activation, FeedForward, GatedFeedForward
 from modules.transformer.linear_attention import FeatureMap, LinearAttention
+from modules.transformer.local_attention import LocalAttention
+from modules.transformer.mamba import Mamba
 from modules.transformer.positions import Rotary
 from modules.transformer.relative import ALiBi, RelativeBias, RelativeFactor, RelativeKey
+from modules.transformer.s4 import S4
 from modules.transformer.synthesizer import Synthesizer
 
 MixerName = Literal[
-    "softmax", "linear", "positive", "hyperbolic", "random", "fixed", "dense", "none"
-]  # fmt: skip
+    "softmax", "local", "linear", "positive", "hyperbolic", "mamba", "s4", "random", "fixed", "dense", "none"
+]
 FeedForwardName = Literal["dense", "gated", "experts", "none"]
 # how an attention layer knows where a token stands
 Scheme = Literal["none", "rotary", "rotary-adjacent", "relative", "relative-factor", "relative-key", "alibi"]
@@ -85,6 +89,10 @@ def mixer(
         return Synthesizer(width, heads, length, name, bias, dropout)
     if name == "none":
         return None
+    if name in ("mamba", "s4"):
+        return Mamba(width) if name == "mamba" else S4(width)
+    if name == "local":
+        return LocalAttention(width, heads, bias=bias)
     features: FeatureMap = name if name in ("positive", "hyperbolic") else "elu"
     return LinearAttention(width, heads, bias, features)
 

@@ -198,23 +198,23 @@ class Stack(nn.Module):
 def draw_weights(model: nn.Module) -> None:
     """Draw matrices from N(0, 0.02²), narrower where the sublayers of a stack add up in its residual (GPT-2).
 
-    Biases are 0. What begins in its own way (`OWN_START`) stays.
+    Biases are 0. A part that begins in its own way (`OWN_START`) stays as it is.
     """
     sublayers = {
         name: sum(len(block.sublayers) for block in cast(Iterable[Block], stack.blocks))
         for name, stack in model.named_modules()
         if isinstance(stack, Stack)
     }
+    own = tuple(f"{name}." for name, module in model.named_modules() if hasattr(module, "OWN_START"))
     for name, p in model.named_parameters():
-        owner = name.rpartition(".")[0]
-        if p.ndim < 2 or hasattr(model.get_submodule(owner), "OWN_START"):
+        if p.ndim < 2 or name.startswith(own):
             continue
-        count = next((n for stack, n in sublayers.items() if owner.startswith(stack)), 1)
+        count = next((n for stack, n in sublayers.items() if name.startswith(stack)), 1)
         last = ("mixer.proj.weight", "cross.proj.weight", "feedforward.down.weight", "feedforward.down")
         residual = name.endswith(last)
         nn.init.normal_(p, std=0.02 / math.sqrt(count) if residual else 0.02)
-    for module in model.modules():
-        if isinstance(module, nn.Linear) and module.bias is not None and not hasattr(module, "OWN_START"):
+    for name, module in model.named_modules():
+        if isinstance(module, nn.Linear) and module.bias is not None and not name.startswith(own):
             nn.init.zeros_(module.bias)
 
 

@@ -42,7 +42,7 @@ class Synthesizer(nn.Module):
         ValueError: an unknown kind, or heads that do not divide the width.
     """
 
-    OWN_START = True  # no model draws its table anew
+    OWN_START = True  # no model draws its parameters anew
 
     def __init__(
         self,

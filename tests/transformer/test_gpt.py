@@ -12,6 +12,7 @@ from modules.language import decoding
 from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
 from modules.transformer.schedule import WarmupCosine
+from modules.transformer.settings import MixerName
 from modules.transformer.stack import Positions
 
 POSITIONS = tuple(name for name in get_args(Positions) if name != "none")
@@ -280,6 +281,38 @@ def test_with_the_cache_each_token_is_encoded_once():
     encoded.clear()
     model.generate(tokens(1, 4), 30)
     assert encoded == [4] + [1] * 12 + ([8] + [1] * 8) + ([8] + [1] * 7)  # 16 tokens are full at 13 new ones
+
+
+@pytest.mark.parametrize("mixer", [*get_args(MixerName), ["softmax", "mamba", "linear"]], ids=str)
+def test_whatever_mixes_tokens_a_gpt_is_a_causal_density_with_a_cache(mixer):
+    model = tiny(vocab_size=3, context=4, layers=3 if isinstance(mixer, list) else 1, mixer=mixer)
+    contracts.density_sums_to_one(model.log_prob, (4,), num_categories=3, dtype=torch.int64)
+    model = tiny(mixer=mixer)
+    if mixer == "s4":  # a convolution by Fourier transforms: zero up to rounding
+        x, changed = tokens(1, 8), tokens(1, 8)
+        changed[0, 5] = (x[0, 5] + 1) % 11
+        assert (
+            (model(changed) - model(x))[:, :5].abs().max() < 1e-12 < (model(changed) - model(x)).abs().max()
+        )
+    elif mixer != "none":
+        contracts.causal_in_tokens(model, model.embedding, tokens(7))
+
+    def incremental(x):
+        cache = model.new_cache(len(x))
+        return [model(piece, cache) for piece in x.split([3, 1, 4], dim=1)]
+
+    contracts.cache_equals_full_pass(model, incremental, tokens(2, 8))
+    runs = []
+    for cache in (True, False):
+        runs.append(model.generate(tokens(2, 3), 12, generator=contracts.seeded(0), cache=cache))
+    assert torch.equal(*runs)
+    padded = torch.cat([tokens(2, 2, seed=5), tokens(2, 3)], 1)
+    padding = torch.tensor([[True, True, False, False, False]] * 2)
+    alone, beside = model.next_log_probs(tokens(2, 3)), model.next_log_probs(padded, padding)
+    if mixer in ("random", "fixed", "dense"):  # their weights are of places, which padding moves
+        assert not torch.allclose(beside, alone)
+    else:
+        torch.testing.assert_close(beside, alone, atol=1e-10, rtol=0)
 
 
 @torch.no_grad()
