@@ -57,7 +57,7 @@ class AssociativeRecall(Drawn):
 
     @property
     def sizes(self) -> dict[str, Any]:
-        return {"num_keys": self.keys, "num_classes": self.values}
+        return {"vocab_size": self.keys, "num_classes": self.values}
 
     def describe(self) -> dict[str, Any]:
         return {

@@ -250,7 +250,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "dropout": 0.5,
     },
     "AssociativeMemory": {
-        "num_keys": 4, "num_classes": 4, "mixer": "elu", "width": 8, "heads": 1, "layers": 1,
+        "vocab_size": 4, "num_classes": 4, "mixer": "elu", "width": 8, "heads": 1, "layers": 1,
         "count": beside(3, mixer="positive"),
     },
     # --- recurrent ---

@@ -518,7 +518,7 @@ MEMBERS: dict[str, list[Member]] = {
     ],
     "modules.transformer.associative.AssociativeMemory": [
         Member(
-            {"num_keys": 3, "num_classes": 3, "width": 4, "mixer": mixer, "layers": 2, "heads": 2} | more,
+            {"vocab_size": 3, "num_classes": 3, "width": 4, "mixer": mixer, "layers": 2, "heads": 2} | more,
             (torch.stack([TEXTS[0], TEXTS[1]], -1), TEXTS[1][:, 0]),
             lambda model: model.predict(torch.stack([TEXTS[0], TEXTS[1]], -1)),
             (Predictor,),

@@ -45,6 +45,9 @@ from modules.recurrent.stack import CELLS, Recurrent
 from modules.transformer.block import Block
 from modules.transformer.feedforward import FeedForward, GatedFeedForward
 from modules.transformer.gpt import GPT
+from modules.transformer.stack import Stack
+from modules.transformer.translator import Translator
+from modules.transformer.vit import ViT
 
 LONGEST = 13  # letters of widths that are spelled out
 
@@ -82,7 +85,7 @@ def machine_of(model: nn.Module) -> str | None:
         "gan": AlternatingTraining,
         "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),
         "flow": Flow,
-        "transformer": GPT,
+        "transformer": (GPT, Translator, ViT),
         "recurrent": (RecurrentLM, Labeller, Seq2Seq, Captioner),
         "message passing": GCN,
         "convolution": (Classifier, NoisyClassifier),
@@ -398,29 +401,48 @@ def spelled(name: str) -> str:
     return name if name.isupper() else " ".join(words).lower()
 
 
-def of_transformer(model: GPT) -> Readings:
-    """Its first block stands for all."""
-    tokens = torch.zeros(1, model.context, dtype=torch.long)
-    calls = watched(model, lambda: model(tokens))
-    mixers = [cast(Block, block).mixer for block in model.blocks]
-    mlp = next((c for c in calls if isinstance(c.module, FeedForward | GatedFeedForward)), None)
-    embedding = next(c for c in calls if isinstance(c.module, nn.Embedding))
-    blocks, heads = len(mixers), model.heads
-    width, vocabulary = embedding.gives[-1], next(c for c in calls if c.module is model).gives[-1]
-    each = f"{several(blocks, 'block')} of {several(heads, 'head')}"
-    size = 0 if mixers[0] is None else parameters(mixers[0])
+def of_transformer(model: GPT | Translator | ViT) -> Readings:
+    """The first block of its first stack stands for all."""
+    blocks = [cast(Block, block) for stack in stacks(model) for block in stack.blocks]
+    first, heads = blocks[0], stacks(model)[0].heads
+    parts = [part for part in (first.mixer, first.cross) if part is not None]
+    each = f"{several(len(blocks), 'block')} of {several(heads, 'head')}"
+    size = sum(map(parameters, parts))
     results = {
-        "tokens": Reading(f"≤ {model.context}", f"up to {model.context} at once"),
-        "embedding": Reading(f"{vocabulary}→{width}", f"{vocabulary} tokens, {width} numbers each"),
+        **tokens_of(model),
         "attention": Reading(
-            f"{blocks} × {several(heads, 'head')}",
-            f"{each}, {size:,} parameters in each block",
+            f"{len(blocks)} × {several(heads, 'head')}", f"{each}, {size:,} parameters in the first block"
         ),
-        "logits": Reading(str(vocabulary), f"{parameters(model):,} parameters in the whole model"),
     }
-    if mlp is not None:
-        results["mlp"] = network(mlp.module, weighted(calls, mlp.name))
+    mlp = first.feedforward
+    if isinstance(mlp, FeedForward | GatedFeedForward):
+        results["mlp"] = network(mlp, by_weights(mlp))
+    answers = model.head.out_features if isinstance(model, ViT) else model.embedding.num_embeddings
+    results["logits"] = Reading(str(answers), f"{parameters(model):,} parameters in the whole model")
     return results
+
+
+def stacks(model: GPT | Translator | ViT) -> list[Stack]:
+    """Stacks of blocks in the order in which they run."""
+    return [model.encoder, model.decoder] if isinstance(model, Translator) else [model.stack]
+
+
+def tokens_of(model: GPT | Translator | ViT) -> Readings:
+    """What is read, and how it becomes vectors."""
+    if isinstance(model, ViT):
+        (C, height, width), (rows, columns), P = model.image_shape, model.grid, model.patch
+        said = f"{rows * columns} patches of {P} × {P} pixels of a picture {height} × {width}"
+        width = model.embedding.out_channels
+        return {
+            "tokens": Reading(str(rows * columns), said, "patches"),
+            "embedding": Reading(f"{C * P * P}→{width}", f"a matrix from each patch to {width} numbers"),
+        }
+    V, C = model.embedding.weight.shape
+    most = model.length if isinstance(model, Translator) else model.context
+    return {
+        "tokens": Reading(f"≤ {most}", f"up to {most} at once"),
+        "embedding": Reading(f"{V}→{C}", f"{V} tokens, {C} numbers each"),
+    }
 
 
 def of_recurrent(model: Any) -> Readings:

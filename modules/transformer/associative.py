@@ -28,7 +28,7 @@ class AssociativeMemory(Module):
     """Causal mixers that recall a value by its key. Measures `nll` in nats and `acc`, the share of the right.
 
     Args:
-        num_keys: different keys. num_classes: K, different values.
+        vocab_size: different keys, what tokens are made of. num_classes: K, different values.
         mixer: softmax attention, or linear attention by its feature map.
         width: C. heads: H. layers: of the stack.
         count: draws of random features, see `LinearAttention`.
@@ -38,13 +38,13 @@ class AssociativeMemory(Module):
         ValueError: an argument is out of range; draws of a mixer that has none.
 
     Example:
-        >>> AssociativeMemory(num_keys=4, num_classes=3, width=8).num_parameters
+        >>> AssociativeMemory(vocab_size=4, num_classes=3, width=8).num_parameters
         411
     """
 
     def __init__(
         self,
-        num_keys: int,
+        vocab_size: int,
         num_classes: int,
         mixer: MixerName = "softmax",
         width: int = 32,
@@ -53,13 +53,13 @@ class AssociativeMemory(Module):
         count: int | None = None,
         **training: Any,
     ) -> None:
-        require(1, num_keys=num_keys, num_classes=num_classes, layers=layers)
+        require(1, vocab_size=vocab_size, num_classes=num_classes, layers=layers)
         super().__init__(_measures={"nll": Mean(), "acc": Mean()}, **training)
         if mixer not in get_args(MixerName):
             raise ValueError(f"mixer is {mixer!r}: choose softmax, elu, positive or hyperbolic.")
         if count is not None and mixer in ("softmax", "elu"):
             raise ValueError(f"{mixer} has no draws: leave count out, or choose positive or hyperbolic.")
-        self.keys = nn.Embedding(num_keys, width)
+        self.keys = nn.Embedding(vocab_size, width)
         self.values = nn.Embedding(num_classes + 1, width)  # the last is the blank of the question
         self.mixers = nn.ModuleList(
             Attention(width, heads)

@@ -100,7 +100,7 @@ class Stack(nn.Module):
                 f"mixer is {mixer!r}: without softmax attention there are no scores; leave positions in the "
                 "scores, kv_heads and scaled out."
             )
-        self.dropout, self.where = dropout, positions
+        self.heads, self.dropout, self.where = heads, dropout, positions
         self.positions: nn.Module | None = None
         scheme: settings.Scheme = "none"
         if positions in ("learned", "every-layer", "query-key"):

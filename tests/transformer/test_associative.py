@@ -27,7 +27,7 @@ def test_every_question_has_its_answer():
     data = AssociativeRecall(pairs=2, num_train=10, num_val=4, num_test=3, batch_size=5)
     data.setup()
     assert [len(s) for s in (data.train_set, data.val_set, data.test_set)] == [10, 4, 3]
-    assert data.sizes == {"num_keys": 64, "num_classes": 16} and data.describe()["pairs"] == 2
+    assert data.sizes == {"vocab_size": 64, "num_classes": 16} and data.describe()["pairs"] == 2
     assert AssociativeRecall(1, keys=1).draw(2, 0)[0].shape == (2, 2, 2)
     for wrong in ({"pairs": 0}, {"pairs": 65}, {"values": 1}, {"keys": 0}):
         with pytest.raises(ValueError, match="must be at least"):
