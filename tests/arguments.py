@@ -247,11 +247,15 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "ViT": {
         "image_shape": (1, 8, 8), "patch": 4, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
         "pool": "mean", "positions": "none", "norm": "post", "activation": "relu", "bias": False,
-        "dropout": 0.5,
+        "dropout": 0.5, "num_classes": 4,
     },
     "AssociativeMemory": {
         "vocab_size": 4, "num_classes": 4, "mixer": "elu", "width": 8, "heads": 1, "layers": 1,
         "count": beside(3, mixer="positive"),
+    },
+    "MixerTagger": {
+        "vocab_size": 4, "num_classes": 4, "mixer": "s4", "layers": 1, "width": 8, "states": 3,
+        "selective": Other(False), "expand": 1, "delta": (0.5, 0.6),
     },
     # --- recurrent ---
     "Labeller": {

@@ -19,13 +19,13 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import require, require_picture
-from modules.convolution.classifier import Classifier
+from modules.labels import Labels
 from modules.transformer.block import Norm
 from modules.transformer.feedforward import Activation
 from modules.transformer.stack import Stack, draw_weights, matrices_decay
 
 
-class ViT(Classifier):
+class ViT(Labels):
     """Classifier of pictures by attention among their patches.
 
     Args:
@@ -63,9 +63,9 @@ class ViT(Classifier):
         dropout: float = 0.0,
         **training: Any,
     ) -> None:
-        super().__init__(num_classes, **training)
+        super().__init__(**training)
         require_picture(image_shape)
-        require(1, patch=patch, width=width)
+        require(1, num_classes=num_classes, patch=patch, width=width)
         colours, height, breadth = image_shape
         if height % patch or breadth % patch:
             raise ValueError(
