@@ -63,6 +63,10 @@ BENCHES = {
         "lab.bench.captions",
         "captioners: the variance of gradients by the score function, with and without a baseline",
     ),
+    "addition": (
+        "lab.bench.addition",
+        "emergence: GPTs of eleven sizes learn sums of three digits, by exact match and other metrics",
+    ),
     "hmm": ("lab.bench.hmm", "HMM: forward–backward against hmmlearn's scaling implementation"),
     "mixture": ("lab.bench.mixture", "Gaussian mixtures: EM on 100,000 points against scikit-learn"),
     "games": ("lab.bench.games", "games of small modes: modes reached and quality by loss, five seeds each"),

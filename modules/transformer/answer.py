@@ -6,10 +6,10 @@
     Brier score       1/k Σ_j Σ_v (p(v | x, y_<j) − 1[v = y_j])²,  0 to 2, 0 is best
 
 Exact match is the same whether the model reads the true tokens before or its own: up to the first mistake
-they are equal. Would mistakes be independent and equally likely at each token, a share p of right tokens
-gave p^k exact matches. They are neither: a carry that is missed changes several digits, and after a wrong
-token the next ones are asked for behind the right one. ([LLM] part 5 says p⁴ for sums of three digits, of
-which only 60.4 % have four; here they are filled up with a zero.)
+they are equal. Were mistakes independent and equally likely at each token, a share p of right tokens would
+give p^k exact matches. Independent but not equally likely, they give the product of the tokens' shares, which
+is never above p^k; and they need not be independent. ([LLM] part 5 says p⁴ for sums of three digits, of which
+only 60.4 % have four; here they are filled up with a zero.)
 
 Shapes: `B` answers, `k` tokens, `V` vocabulary.
 

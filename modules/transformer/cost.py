@@ -247,6 +247,6 @@ def passes(model: GPT, tokens: torch.Tensor, cache: bool = True, keep: int | Non
                 logits, state = reader.start(token.reshape(1, 1))
             else:
                 logits, state = reader.step(state, token.reshape(1))
-        weights = next(iter(recorder.calls.values()))[0].weights  # (1, H, queries, keys)
-        found.append(Pass(seen, *weights.shape[2:], logits[0]))
+        _, _, queries, keys = next(iter(recorder.calls.values()))[0].weights.shape
+        found.append(Pass(seen, queries, keys, logits[0]))
     return found
