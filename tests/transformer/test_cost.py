@@ -11,7 +11,6 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from modules.transformer import cost
 from modules.transformer.attention import record_attention
-from modules.transformer.block import Block
 from modules.transformer.cost import PRESETS, Size
 from modules.transformer.gpt import GPT
 
@@ -36,8 +35,8 @@ def test_parameters_by_part() -> None:
     model = built(size)
     holds: dict[str, Callable[[str], bool]] = {
         "embedding": lambda name: name.startswith("embedding"),
-        "positions": lambda name: name.startswith("positions"),
-        "attention": lambda name: ".attention." in name,
+        "positions": lambda name: ".positions." in name,
+        "attention": lambda name: ".mixer." in name,
         "feed-forward": lambda name: ".feedforward." in name,
         "norms": lambda name: "norm" in name,
         "head": lambda name: name.startswith("head"),
@@ -50,9 +49,8 @@ def test_parameters_by_part() -> None:
 
 def test_stated_sizes() -> None:
     """TF-O22; the sums that the texts print as 175B, 124M and ~340M."""
-    with torch.device("meta"):
-        block = sum(p.numel() for p in Block(1024, 16, 4096).parameters())
     bert = PRESETS["BERT-large"]
+    block = sum(p.numel() for p in built(bert).blocks[0].parameters())
     parts = bert.parameters()
     blocks = parts["attention"] + parts["feed-forward"] + parts["norms"]
     assert blocks == 24 * block == 302_309_376 and block == 12_596_224
@@ -88,6 +86,23 @@ def test_parameters_of_bert_and_llama_are_those_of_transformers() -> None:
     bert = replace(PRESETS["BERT-large"], layers=2)
     assert bert.num_parameters == sum(p.numel() for p in model.parameters())
     assert PRESETS["LLaMA-65B"].num_parameters == 65_285_660_672
+
+
+@pytest.mark.parametrize("kv_heads", [8, 2, 1])
+def test_shared_keys_gates_and_rms_norms_of_a_built_model(kv_heads: int) -> None:
+    """LLaMA's settings: parameters, operations forward and backward, and the cache that is allocated."""
+    size = Size(3, 48, 8, 100, 31, 16, kv_heads, bias=False, tied=False, learned=False, gated=True)
+    model = GPT(31, 16, 3, 8, 48, positions="rotary", tied=False, feedforward="gated", activation="silu",
+                feedforward_width=100, normalization="rms", kv_heads=kv_heads)  # fmt: skip
+    assert size.num_parameters == sum(p.numel() for p in model.parameters())
+    x = torch.randint(31, (1, 16))
+    with FlopCounterMode(display=False) as counter, record_attention():
+        loss = model.step((x, x), "train")
+    assert counter.get_total_flops() == 16 * sum(size.flops(16).values())
+    with FlopCounterMode(display=False) as counter:
+        loss.backward()
+    assert counter.get_total_flops() == 2 * 16 * sum(size.flops(16).values())
+    assert size.cache_numbers(16) * 4 == sum(cache.nbytes for cache in model.new_cache(1))
 
 
 # --- operations -----------------------------------------------------------------------------------
