@@ -80,7 +80,7 @@ def chances(found: Answer) -> Tree:
     rows = [f"{j + 1}: {d}" for j, d in enumerate(found.right)]
     fig: Any = heatmap(
         frames[-1], x=list("0123456789"), y=rows, numbers=True, colorbar=False, hover=False,
-        xlabel="written", ylabel="place: right digit", height=430,
+        xlabel="digit", ylabel="place: right digit", height=430,
     )  # fmt: skip
     for j, d in enumerate(found.right):
         fig.add_shape(type="rect", x0=int(d) - 0.5, x1=int(d) + 0.5, y0=j - 0.5, y1=j + 0.5,

@@ -143,7 +143,8 @@ def along_training() -> None:
             f"When {now.metric} has gone half of its way: how many sums are right?",
             ["fewer than half", "half or more"],
             "half or more" if lens.halfway(exact, other) else "fewer than half",
-            wrong=["So many are right only later.", "Sums need all digits: they come last."],
+            wrong=["A sum needs all its digits at once, so exact match comes later.",
+                   "Here the digits come together: exact match has risen as early."],
             veils=("picture", "equation"),
         )  # fmt: skip
         code(f"lens.series({now.order!r}).values['exact'][:, {n}]", exact)
@@ -171,7 +172,8 @@ def own_sum() -> None:
         )
         ui.check(
             "Is this sum answered rightly?", ["right", "wrong"], verdict, f"It reads {found.says:,}.",
-            wrong=["One wrong digit suffices.", "All four digits are the likeliest."],
+            wrong=["One wrong digit suffices to make the whole sum wrong.",
+                   "All four digits that it writes are those of the sum."],
             veils=("picture", "equation"),
         )  # fmt: skip
         a, b = lens.summands(now.sum)

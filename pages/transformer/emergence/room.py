@@ -52,7 +52,7 @@ class State:
     ] = 2_700  # fmt: skip
     k: Annotated[int, Slider("Answers of k digits, for p^k", 1, 8, when=by_size)] = 4
     model: Annotated[
-        str, Model("Model", family="transformer", only=late("lens", "fits"), when=a_sum)
+        str, Model("Model", family="transformer", only=late("lens", "fits"), as_list=True, when=a_sum)
     ] = "gpt-addition"  # fmt: skip
     sum: Annotated[
         str,
