@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from opening import equation, figure, film, open_page, open_warned, warnings
 
+from lab.bench import scaling
 from modules.transformer.scaling_laws import PRESETS, Chinchilla, JointLaw
 from pages.transformer.scaling_laws import lens, room
 
@@ -106,6 +107,29 @@ def test_the_page_shows_these_numbers(view: str) -> None:
 )
 def test_bad_input_is_one_sentence(parameters: dict[str, str], sentence: str) -> None:
     assert sentence in warnings(open_warned("transformer/scaling_laws", **parameters))
+
+
+def test_our_runs_are_shown_once_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By runs of a known law, in the form of the file."""
+    results = [
+        {"group": run.group, "N": run.N, "D": run.D, "C": 6.0 * run.N * run.D, "seed": run.seed,
+         "width": run.width, "layers": run.layers, "unique": run.unique,
+         "excess": 20 * run.N**-0.5 + 200 * run.D**-0.5}
+        for run in scaling.plan() if run.seed == 0 and run.group in ("size", "isoflop")
+    ]  # fmt: skip
+    results = [result | {"loss": 1.84 + result["excess"]} for result in results]
+    monkeypatch.setattr(scaling, "kept", lambda: results[:3])
+    assert room.OURS not in lens.views()
+    monkeypatch.setattr(scaling, "kept", lambda: results)
+    assert lens.views() == room.VIEWS
+    own = lens.ours(2)
+    # D is 800 N: both terms fall by one power
+    assert own.line.law.exponent == pytest.approx(0.5, abs=1e-5) and own.kept == len(own.N) - 2
+    assert own.floor == pytest.approx(1.84) and set(own.curves) == set(scaling.BUDGETS)
+    said, low, high = own.line.predict(own.N[-1])
+    assert said == pytest.approx(own.excess[-1], rel=1e-4) and low <= said <= high
+    page = open_page("transformer/scaling_laws", view=room.OURS)
+    assert r"\alpha = 0.500" in equation(page)
 
 
 def test_reasons_point_to_the_optimum() -> None:

@@ -14,6 +14,7 @@ from pages.transformer.scaling_laws.lens import (
     Budgets,
     Fitted,
     Joint,
+    Ours,
     big,
     halved,
     power,
@@ -188,3 +189,32 @@ def seeds(found: Fitted, seed: int) -> go.Figure:
     fig.update_xaxes(title="seed of the noise", range=[-1, len(found.over_seeds)])
     fig.update_yaxes(title="E of the fit, nats" if found.law.E else "predicted loss of the largest, nats")
     return fig.update_layout(height=480, showlegend=True)
+
+
+def own_sizes(found: Ours) -> go.Figure:
+    """L − E of our runs over N, the line through the smaller ones, and its interval at those left out."""
+    n = np.geomspace(found.N[0], found.N[-1], 61)
+    said, low, high = found.line.predict(n)
+    fig = go.Figure()
+    fig.add_scatter(x=[*n, *n[::-1]], y=[*low, *high[::-1]], fill="toself", mode="lines", name="90 %",
+                    line={"width": 0}, fillcolor=theme.fade(theme.BLUE, 0.2), hoverinfo="skip")  # fmt: skip
+    fig.add_scatter(x=n, y=said, mode="lines", name="line", line={"width": 3, "color": theme.BLUE})
+    for name, rows, symbol in (
+        ("fitted", slice(0, found.kept), "circle"), ("left out", slice(found.kept, None), "circle-open"),
+    ):  # fmt: skip
+        marker = {"size": 15, "color": theme.ORANGE, "symbol": symbol, "line": {"width": 3}}
+        fig.add_scatter(x=found.N[rows], y=found.excess[rows], mode="markers", name=name, marker=marker)
+    fig.update_xaxes(type="log", exponentformat="power", dtick=1, title="parameters N")
+    fig.update_yaxes(type="log", title="L − E, nats per token")
+    return fig.update_layout(height=480, showlegend=True)
+
+
+def own_budgets(found: Ours) -> go.Figure:
+    """L − E of our runs over N at each budget, their minima in orange."""
+    lines = {power_of_ten(C): curve for C, curve in found.curves.items()}
+    fig = curves(lines, markers=True, log_x=True, xlabel="parameters N", ylabel="L − E, nats per token",
+                 height=480)  # fmt: skip
+    best = [(n[y.argmin()], y.min()) for n, y in found.curves.values()]
+    fig.add_scatter(x=[n for n, _ in best], y=[y for _, y in best], mode="markers", name="least",
+                    marker={"size": 16, "color": theme.ORANGE})  # fmt: skip
+    return fig.update_xaxes(exponentformat="power", dtick=1)

@@ -10,11 +10,12 @@ from modules.transformer.scaling_laws import (
     bootstrap,
     days,
     fit_chinchilla,
+    fit_line,
     flops,
     numeric_optimum,
 )
 from pages.transformer.scaling_laws import figures, lens
-from pages.transformer.scaling_laws.room import BUDGETS, FIT, ISO, JOINT, LAWS, NO_FLOOR, POWER, RATIO, ROOM
+from pages.transformer.scaling_laws.room import BUDGETS, ISO, JOINT, LAWS, NO_FLOOR, OURS, POWER, RATIO, ROOM
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -132,8 +133,43 @@ elif now.view == JOINT:
             shows=film.value / two.fewer[film.at],
         )
         ui.source(JointLaw, references=ROOM.references)
+elif now.view == OURS:
+    own = ui.compute(lens.ours, now)
+    with stage.picture:
+        left, right_side = ui.columns(2)
+        with left:
+            ui.figure(
+                figures.own_sizes(own), key="own-sizes", share=1.0,
+                alt="L − E of our runs over the size on log-log axes, and a line that predicts the largest",
+                data={"N": own.N, "L − E": own.excess},
+            )  # fmt: skip
+        with right_side:
+            if own.curves:
+                ui.figure(figures.own_budgets(own), key="own-budgets", share=1.0,
+                          alt="L − E of our runs over the size at fixed budgets")  # fmt: skip
+    said, low, high = own.line.predict(own.N[-1])
+    stage.equation(
+        rf"L - E = \left(\frac{{N_c}}{{N}}\right)^{{\alpha}},\; \alpha = {own.line.law.exponent:.3f},\;"
+        rf"N_c = {lens.latex(own.line.law.scale)},\quad R^2 = {own.line.r2:.4f}",
+        note=f"The largest: {own.excess[-1]:.4f}; said {said:.4f}, 90 % from {low:.4f} to {high:.4f}.",
+    )
+    with stage.below:
+        ui.notice(
+            f"Each run is one pass over a language whose entropy is known, E = {own.floor:.4f} nats; "
+            f"{own.seeds} seeds, {lens.scaling.AMPLE} tokens per parameter. `lab bench scaling` goes on with "
+            "what is missing."
+        )
+        ui.program(
+            f"""
+            from pages.transformer.scaling_laws import lens
+
+            own = lens.ours({now.without})
+            result = [own.line.law.exponent, own.line.r2]
+            """,
+            shows=[own.line.law.exponent, own.line.r2],
+        )
+        ui.source(fit_line, references=ROOM.references)
 else:
-    assert now.view == FIT
     fitted = ui.compute(lens.fit, now)
     with stage.picture:
         left, right_side = ui.columns(2)

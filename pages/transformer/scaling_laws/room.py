@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Frame, Number, Room, Scene, Text, late
 
-VIEWS = ISO, RATIO, POWER, JOINT, FIT = "isoFLOP", "Tokens per parameter", "Power laws", "N and D", "A fit"
+VIEWS = ISO, RATIO, POWER, JOINT, FIT, OURS = (
+    "isoFLOP", "Tokens per parameter", "Power laws", "N and D", "A fit", "Our runs",
+)  # fmt: skip
 PRINTED, UNROUNDED, REFIT, OWN = "as printed", "not rounded", "refit 2024", "own"
 LAWS = {"N": "size N", "D": "data D", "C": "compute C"}
 BUDGETS = (1e19, 1e20, 1e21, 1e22, 1e23, 3.15e23, 5.88e23, 1e24, 1e25, 1e26)
@@ -21,7 +23,7 @@ def shows(*views: str) -> Any:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("View", VIEWS, as_list=True)] = ISO
+    view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ISO
     preset: Annotated[
         str, Choice("Constants", (PRINTED, UNROUNDED, REFIT, OWN), as_list=True, when=shows(ISO, RATIO))
     ] = PRINTED
@@ -38,7 +40,7 @@ class State:
     noise: Annotated[
         float, Choice("Noise of the loss, %", NOISES, label_of="{:g}".format, when=shows(FIT))
     ] = 1.0
-    without: Annotated[int, Choice("Largest sizes left out", (1, 2, 3), when=shows(FIT))] = 2
+    without: Annotated[int, Choice("Largest sizes left out", (1, 2, 3), when=shows(FIT, OURS))] = 2
     seed: Annotated[int, Number("Seed", 0, 19, when=shows(FIT))] = 0
     budget: Annotated[float, Frame("C =", BUDGETS, seconds=0.6, when=shows(ISO, RATIO))] = 5.88e23
     tokens: Annotated[float, Frame("D =", TOKENS, seconds=0.6, when=shows(JOINT))] = 1e10
@@ -62,7 +64,8 @@ ROOM = Room(
     state=State,
     symbols={
         "L": "loss in nats per token", "N": "parameters without embeddings", "D": "tokens of training",
-        "C": "compute of training in FLOPs", "E": "loss that no model goes below, by this fit",
+        "C": "compute of training in FLOPs", "R^2": "share of the variance that the line explains",
+        "E": "loss that no model goes below, by this fit",
         "A": "height of the term of the size", "B": "height of the term of the data",
         r"\alpha": "exponent of the size", r"\beta": "exponent of the data",
         "N^*": "best size of the budget", "D^*": "best number of tokens of the budget",
