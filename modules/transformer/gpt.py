@@ -103,7 +103,7 @@ class GPT(TextSampler, Module):
         **training: Any,
     ) -> None:
         super().__init__(**training)
-        require(1, vocab_size=vocab_size, context=context)
+        require(1, vocab_size=vocab_size, context=context, width=width)
         if not 0 <= bos < vocab_size:
             raise ValueError(
                 f"bos is {bos}: it must be one of the {vocab_size} tokens, 0 to {vocab_size - 1}."

@@ -349,7 +349,8 @@ def test_a_batch_larger_than_the_data_is_all_of_them(kind: type) -> None:
     loader = data.train_dataloader()
     (positions,) = loader.sampler
     assert sorted(set(positions.tolist())) == sorted(positions.tolist())
-    assert len(positions) == min(len(data.train_set), getattr(data, "windows_per_epoch", 10**9))
+    limits = [getattr(data, name, None) for name in ("windows_per_epoch", "per_epoch")]
+    assert len(positions) == min([len(data.train_set), *(limit for limit in limits if limit)])
     (batch,) = loader
     assert len(batch[0]) == len(positions)
 

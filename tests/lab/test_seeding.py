@@ -32,7 +32,7 @@ DRAWS = re.compile(
 )
 IN_PLACE = re.compile(r"(bernoulli|normal|uniform|random|exponential|geometric|cauchy|log_normal)_")
 # Weights at birth, which `seeded` puts in order; and what a model draws in the training that a command owns.
-BIRTH = {"__init__", "reset_parameters", "initialise", "initialize_he"}
+BIRTH = {"__init__", "reset_parameters", "initialise", "initialize_he", "draw_weights", "log_uniform"}
 TRAINING = {
     ("modules/language/word2vec.py", "torch.multinomial(self.noise, len(targets) * self.negatives"),
     ("modules/flow/iresnet.py", "torch.empty(()).geometric_(self.stop)"),

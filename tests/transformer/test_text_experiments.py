@@ -7,7 +7,7 @@ from lab import experiments, weights
 from lab.lenses import text
 
 FOLDER = experiments.CONFIGS / "transformer"
-NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+NAMES = sorted(name for name, e in experiments.catalog().items() if text.gpt_of_text(e))
 
 
 @pytest.mark.parametrize("name", NAMES)

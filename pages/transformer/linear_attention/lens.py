@@ -16,6 +16,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from lab.bench import efficient_attention as bench
 from lab.errors import UserError
+from lab.seeding import seeded
 from modules.transformer.attention import attention_weights
 from modules.transformer.linear_attention import (
     LinearAttention,
@@ -203,7 +204,7 @@ class Cost:
 @torch.no_grad()
 def cost() -> Cost:
     """Counted while the layers run, one head of width 16, causal."""
-    layer = LinearAttention(16, 1)
+    layer = seeded(lambda: LinearAttention(16, 1))
     ways = {"all pairs": bench.pairs_written_out, "linear": lambda layer, x: layer(x, causal=True)}
     adds: dict[str, list[int]] = {name: [] for name in ways}
     largest: dict[str, list[int]] = {name: [] for name in ways}
