@@ -24,7 +24,17 @@ from modules.transformer.scaling_laws import (
     fit_chinchilla,
     fit_line,
 )
-from pages.transformer.scaling_laws.room import BUDGETS, NO_FLOOR, OURS, OWN, PRINTED, SERVED, TOKENS, VIEWS
+from pages.transformer.scaling_laws.room import (
+    BUDGETS,
+    NO_FLOOR,
+    OURS,
+    OWN,
+    OWN_LAW,
+    PRINTED,
+    SERVED,
+    TOKENS,
+    VIEWS,
+)
 
 Array = NDArray[np.float64]
 P = 121
@@ -117,7 +127,7 @@ def with_loss(law: Chinchilla, places: Array) -> Array:
 
 def ratios(preset: str, own: Chinchilla) -> dict[str, Array]:
     """Tokens per parameter at the optimum of each budget, (F,), by every preset, and by own constants."""
-    laws = PRESETS | ({"own": own} if preset == OWN else {})
+    laws = PRESETS | ({OWN_LAW: own} if preset == OWN else {})
     return {
         name: np.array([D / N for N, D in (law.optimum(C) for C in BUDGETS)]) for name, law in laws.items()
     }

@@ -21,6 +21,9 @@ def shows(*views: str) -> Any:
     return lambda state: state.view in views
 
 
+OWN_LAW = "own"  # beside the presets
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ISO
