@@ -65,7 +65,7 @@ def by_size() -> None:
             options, options[leap - 1],
             f"It goes from {exact[leap - 1]:.3f} to {exact[leap]:.3f}; the share of right digits goes from "
             f"{p[leap - 1]:.3f} to {p[leap]:.3f}.",
-            wrong={each: f"There it goes from {exact[n]:.3f} to {exact[n + 1]:.3f}."
+            wrong={each: f"From {each} parameters it goes from {exact[n]:.3f} to {exact[n + 1]:.3f}."
                    for n, each in enumerate(options)},
             veils=("picture", "equation"),
         )  # fmt: skip
