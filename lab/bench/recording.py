@@ -9,8 +9,9 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.bench.timing import Row, interleaved, paired_row
-from modules.transformer.attention import Attention, KVCache, SourceKeys
+from modules.transformer.attention import Attention, KVCache
 from modules.transformer.gpt import GPT
+from modules.transformer.heads import SourceKeys
 
 
 class Bare(Attention):

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from modules.recurrent.seq2seq import Seq2Seq
-from modules.transformer.attention import Attention, record_attention
+from modules.transformer.attention import Attention
 from modules.transformer.gpt import GPT
+from modules.transformer.recorder import record_attention
 from modules.transformer.stream import record_stream
 
 Heads = Iterable[tuple[int, int]]  # (layer, head)

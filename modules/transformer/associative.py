@@ -14,18 +14,19 @@ References: Katharopoulos et al. 2020, arXiv:2006.16236; Schlag, Irie, Schmidhub
 
 from typing import Any, Literal, get_args
 
-import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import Mean, Module, Split, require
+from modules.base import require
+from modules.labels import Labels
 from modules.transformer.attention import Attention
+from modules.transformer.block import Block, norm_layer
 from modules.transformer.linear_attention import LinearAttention
 
 MixerName = Literal["softmax", "elu", "positive", "hyperbolic"]
 
 
-class AssociativeMemory(Module):
-    """Causal mixers that recall a value by its key. Measures `nll` in nats and `acc`, the share of the right.
+class AssociativeMemory(Labels):
+    """Causal mixers that recall a value by its key.
 
     Args:
         vocab_size: different keys, what tokens are made of. num_classes: K, different values.
@@ -54,36 +55,26 @@ class AssociativeMemory(Module):
         **training: Any,
     ) -> None:
         require(1, vocab_size=vocab_size, num_classes=num_classes, layers=layers)
-        super().__init__(_measures={"nll": Mean(), "acc": Mean()}, **training)
+        super().__init__(**training)
         if mixer not in get_args(MixerName):
             raise ValueError(f"mixer is {mixer!r}: choose softmax, elu, positive or hyperbolic.")
         if count is not None and mixer in ("softmax", "elu"):
             raise ValueError(f"{mixer} has no draws: leave count out, or choose positive or hyperbolic.")
         self.keys = nn.Embedding(vocab_size, width)
         self.values = nn.Embedding(num_classes + 1, width)  # the last is the blank of the question
-        self.mixers = nn.ModuleList(
-            Attention(width, heads)
-            if mixer == "softmax"
-            else LinearAttention(width, heads, features=mixer, count=count)
-            for _ in range(layers)
-        )
-        self.norms = nn.ModuleList(nn.LayerNorm(width) for _ in range(layers + 1))
+
+        def new() -> nn.Module:
+            if mixer == "softmax":
+                return Attention(width, heads)
+            return LinearAttention(width, heads, features=mixer, count=count)
+
+        self.blocks = nn.ModuleList(Block(width, new(), None) for _ in range(layers))
+        self.final_norm = norm_layer("layer", width)
         self.head = nn.Linear(width, num_classes)
 
     def predict(self, x: Tensor) -> Tensor:
         """Logits (B, K) of the value that belongs to the last key, of tokens x (B, T, 2)."""
         h = self.keys(x[..., 0]) + self.values(x[..., 1])  # (B, T, C)
-        for mixer, norm in zip(self.mixers, self.norms, strict=False):
-            h = h + mixer(norm(h), causal=True)
-        return self.head(self.norms[-1](h[:, -1]))
-
-    def forward(self, x: Tensor) -> Tensor:
-        return self.predict(x)
-
-    def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
-        x, y = batch  # (B, T, 2), (B,)
-        logits = self.predict(x)
-        nll = F.cross_entropy(logits, y, reduction="none")
-        self.log_metric(split, "nll", nll.detach())
-        self.log_metric(split, "acc", (logits.argmax(-1) == y).to(nll.dtype))
-        return nll.mean()
+        for block in self.blocks:
+            h = block(h, causal=True)
+        return self.head(self.final_norm(h[:, -1]))

@@ -4,7 +4,7 @@
 
 One layer serves all uses: self and cross, causal and bidirectional, under any mask, with an added bias, with
 a cache of earlier keys and values, with fewer heads of keys and values than of queries. A lens can record it
-(`AttentionRecorder`); when nobody does, torch's fused kernel runs and no attention weight is ever stored.
+(`recorder`); when nobody does, torch's fused kernel runs and no attention weight is ever stored.
 
 Shapes: `B` batch, `H` heads, `G` heads of keys and values, `T` queries, `S` keys, `D` features of a query and
 of a key in each head, `E` of a value, `C` channels. Tokens are rows; the softmax is over the last axis.
@@ -18,17 +18,14 @@ References:
 
 import copy
 import math
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from modules.transformer.heads import Heads, SourceKeys
 from modules.transformer.positions import Rotary
+from modules.transformer.recorder import AttentionRecord, current_recorder
 
 
 def attention_mask(
@@ -93,75 +90,6 @@ def masked_softmax(scores: Tensor, allowed: Tensor | None) -> Tensor:
     return scores.softmax(-1) * somewhere
 
 
-@dataclass(frozen=True)
-class AttentionRecord:
-    """Record of one call of an attention layer.
-
-    Attributes:
-        weights: (B, H, T, S), exactly those that mixed the values.
-        queries, keys, values: (B, H, T or S, D or E) as they met (rotated, where positions rotate; keys and
-            values repeated, where heads share them); None where a layer has none.
-        scale: what multiplied q·k.
-        bias: what was added to the scores, broadcastable to (B, H, T, S).
-    """
-
-    weights: Tensor
-    queries: Tensor | None = None
-    keys: Tensor | None = None
-    values: Tensor | None = None
-    scale: float = 1.0
-    bias: Tensor | None = None
-
-
-@dataclass
-class AttentionRecorder:
-    """Records attention layers, and may switch heads off.
-
-    Attributes:
-        heads: layer -> (H,) or (B, H) factors on the heads' outputs; 0 switches a head off.
-        store: keep what the layers used; one entry per call, in order.
-    """
-
-    heads: Mapping[nn.Module, Tensor] = field(default_factory=dict)
-    store: bool = True
-    calls: dict[nn.Module, list[AttentionRecord]] = field(default_factory=dict)
-
-    def record(self, layer: nn.Module, attention_record: AttentionRecord) -> None:
-        """Called by a layer at each call."""
-        if self.store:
-            self.calls.setdefault(layer, []).append(attention_record)
-
-
-# One variable per thread: a model shared by several viewers is recorded by each of them alone.
-_RECORDER: ContextVar[AttentionRecorder | None] = ContextVar("recorder", default=None)
-
-
-def current_recorder() -> AttentionRecorder | None:
-    """Recorder of attention in this thread, if there is one."""
-    return _RECORDER.get()
-
-
-@contextmanager
-def record_attention(
-    heads: Mapping[nn.Module, Tensor] | None = None, store: bool = True
-) -> Iterator[AttentionRecorder]:
-    """Within this block every attention layer reports what it used.
-
-    Example:
-        >>> layer = Attention(8, heads=2)
-        >>> with record_attention() as seen:
-        ...     y = layer(torch.randn(1, 5, 8), causal=True)
-        >>> seen.calls[layer][0].weights.shape
-        torch.Size([1, 2, 5, 5])
-    """
-    recorder = AttentionRecorder(heads or {}, store)
-    token = _RECORDER.set(recorder)
-    try:
-        yield recorder
-    finally:
-        _RECORDER.reset(token)
-
-
 class KVCache:
     """Keys and values of the tokens seen so far, in memory allocated once.
 
@@ -214,18 +142,7 @@ class KVCache:
         return other
 
 
-class SourceKeys(NamedTuple):
-    """Keys (B, G, S, D) and values (B, G, S, E) of a source, computed once for all steps of a decoder."""
-
-    keys: Tensor
-    values: Tensor
-
-    def select(self, rows: Tensor) -> "SourceKeys":
-        """Keys and values of these rows (B',) of the batch."""
-        return SourceKeys(self.keys[rows], self.values[rows])
-
-
-class Attention(nn.Module):
+class Attention(Heads):
     """Multi-head attention: H projections to D = C/H features, mixed, joined on features, then W_O.
 
     4(C² + C) parameters for every number of heads (4C² without biases), unless widths or heads of keys and
@@ -261,27 +178,8 @@ class Attention(nn.Module):
         source_width: int | None = None,
         relative: nn.Module | None = None,
     ) -> None:
-        super().__init__()
-        if head_width is None and width % heads:
-            raise ValueError(
-                f"width {width} cannot be shared by {heads} heads: choose a multiple of {heads}."
-            )
-        D = width // heads if head_width is None else head_width
-        E = D if value_width is None else value_width
-        G = heads if kv_heads is None else kv_heads
-        if G < 1 or heads % G:
-            raise ValueError(f"{G} heads of keys and values cannot serve {heads} heads: choose a divisor.")
-        self.width, self.heads, self.dropout = width, heads, dropout
-        self.kv_heads, self.head_width, self.value_width = G, D, E
-        self.scale = D**-0.5 if scaled else 1.0
-        self.sizes = (heads * D, G * D, G * E)  # of all queries, keys and values of a token
-        self.source_width = source_width
-        if source_width is None:
-            self.qkv = nn.Linear(width, sum(self.sizes), bias=bias)  # W_Q, W_K, W_V below each other
-        else:
-            self.query = nn.Linear(width, heads * D, bias=bias)
-            self.key_value = nn.Linear(source_width, G * (D + E), bias=bias)
-        self.proj = nn.Linear(heads * E, width, bias=bias)  # W_O
+        super().__init__(width, heads, bias, kv_heads, head_width, value_width, source_width)
+        self.dropout, self.scale = dropout, self.head_width**-0.5 if scaled else 1.0
         self.rotary, self.relative = rotary, relative
 
     def forward(
@@ -332,7 +230,7 @@ class Attention(nn.Module):
         plain = padding is None and allowed is None and bias is None
         if recorder is None and plain and (T == S or not causal):
             y = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=causal, scale=self.scale)
-            return self.proj(y.transpose(1, 2).flatten(2))  # heads join on features: (B, T, C)
+            return self.join(y)
 
         mask = attention_mask(T, S, causal, padding, x.device)
         if allowed is not None:
@@ -345,50 +243,10 @@ class Attention(nn.Module):
             weights = F.dropout(attention_weights(q, k, mask, self.scale, bias), dropout)
             recorder.record(self, AttentionRecord(weights, q, k, v, self.scale, bias))
             y = weights @ v  # (B, H, T, E)
-            if self in recorder.heads:
-                y = y * recorder.heads[self].to(y)[..., None, None]  # (H, 1, 1) or (B, H, 1, 1)
-        return self.proj(y.transpose(1, 2).flatten(2))
+        return self.join(y)
 
     def extra_repr(self) -> str:
-        groups = "" if self.kv_heads == self.heads else f", kv_heads={self.kv_heads}"
-        return f"width={self.width}, heads={self.heads}{groups}, dropout={self.dropout}"
-
-    def split(
-        self, x: Tensor, source: Tensor | SourceKeys | None = None, positions: Tensor | None = None
-    ) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries (B, H, T, D), keys (B, G, S, D) and values (B, G, S, E) of all heads."""
-        if source is None:
-            if self.source_width is not None:
-                raise ValueError("This layer attends to a source of its own width: give one.")
-            q, k, v = self.qkv(x).split(self.sizes, dim=2)  # (B, T, H·D), (B, T, G·D), (B, T, G·E)
-            if positions is not None:  # projections are linear: Wx + Wp, without a second bias
-                n = sum(self.sizes[:2])
-                at = F.linear(positions, self.qkv.weight[:n])
-                q, k = q + at[..., : self.sizes[0]], k + at[..., self.sizes[0] :]
-            G = self.kv_heads
-            return self.by_heads(q, self.heads), self.by_heads(k, G), self.by_heads(v, G)
-        if self.source_width is None:
-            n, b = self.sizes[0], self.qkv.bias
-            q = F.linear(x, self.qkv.weight[:n], None if b is None else b[:n])
-        else:
-            q = self.query(x)
-        keys = source if isinstance(source, SourceKeys) else self.source_keys(source)
-        return self.by_heads(q, self.heads), *keys
-
-    def source_keys(self, source: Tensor) -> SourceKeys:
-        """Keys and values of a source (B, S, C or source_width), for every step of a decoder."""
-        if self.source_width is None:
-            n, b = self.sizes[0], self.qkv.bias
-            both = F.linear(source, self.qkv.weight[n:], None if b is None else b[n:])
-        else:
-            both = self.key_value(source)
-        k, v = both.split(self.sizes[1:], dim=2)
-        return SourceKeys(self.by_heads(k, self.kv_heads), self.by_heads(v, self.kv_heads))
-
-    @staticmethod
-    def by_heads(t: Tensor, heads: int) -> Tensor:
-        """(B, T, heads·D) -> (B, heads, T, D)."""
-        return t.unflatten(2, (heads, -1)).transpose(1, 2)
+        return f"{super().extra_repr()}, dropout={self.dropout}"
 
     def new_cache(self, batch: int, size: int, device: torch.device, dtype: torch.dtype) -> KVCache:
         """Empty cache of `batch` texts of up to `size` tokens."""

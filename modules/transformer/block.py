@@ -21,7 +21,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.transformer.attention import Attention, SourceKeys
+from modules.transformer.attention import Attention
+from modules.transformer.heads import SourceKeys
 from modules.transformer.stream import passed
 
 Norm = Literal["pre", "post", "none"]

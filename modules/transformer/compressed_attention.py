@@ -19,8 +19,9 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.transformer.attention import AttentionRecord, current_recorder, masked_softmax
+from modules.transformer.attention import masked_softmax
 from modules.transformer.heads import Heads
+from modules.transformer.recorder import AttentionRecord, current_recorder
 
 
 class Compressed(Heads):

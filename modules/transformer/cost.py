@@ -28,8 +28,8 @@ from typing import Literal
 
 import torch
 
-from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
+from modules.transformer.recorder import record_attention
 
 BYTES = {"float32": 4, "float16": 2, "int8": 1}  # of a number
 Kind = Literal["softmax", "linear", "state space"]

@@ -44,25 +44,14 @@ class GPT(TextSampler, Module):
         vocab_size: V.
         context: the most tokens it sees at once.
         layers, heads, width: L, H, C.
-        positions: where they come in. Added to the embeddings: "learned" (an error past `context`, as of all
-            that are learned one by one), "sinusoidal"; learned, and added before "every-layer" or to
-            "query-key" alone; in the scores: "rotary" (halves are pairs), "rotary-adjacent", "relative",
-            "relative-factor", "relative-key", "alibi", "untied"; or "none".
-        norm: "pre" (with a last norm before the head), "post" or "none".
-        activation: "gelu", "gelu-tanh", "relu" or "silu".
+        positions, norm, activation: as in `Stack`.
         bias: in linear layers and norms.
         tied: the head is the embedding table, one tensor; else a matrix of its own.
         dropout: of embeddings, attention weights and sublayers, while training.
         bos: the token that stands before every text, so that the first token has a probability too.
         causal: False removes the mask: a demonstration of the leak, no longer a language model.
-        mixer: what mixes tokens, by its name in `modules.transformer.settings`; of a hybrid a list, block l
-            takes entry l modulo its length.
-        feedforward, feedforward_width: its name there, and its hidden units: 4C by default, 8C/3 if gated.
-        normalization, eps: "layer" or "rms", and its ε.
-        residual: "add", "rezero" or "none", as in `Block`.
-        kv_heads: heads of keys and values; None is H.
-        scaled: scores are divided by √D.
-        expert_options: of "experts", such as {"experts": 8, "active": 2}; see `Experts`.
+        mixer, feedforward, feedforward_width, expert_options: as in `Stack`.
+        normalization, eps, residual, kv_heads, scaled: as in `Stack`.
         balance_weight: of the balancing loss of experts in training, summed over the layers.
 
     Raises:

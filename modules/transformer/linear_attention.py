@@ -31,9 +31,10 @@ import torch
 from torch import Tensor
 
 from modules.base import require
-from modules.transformer.attention import AttentionRecord, attention_mask, current_recorder
+from modules.transformer.attention import attention_mask
 from modules.transformer.heads import Heads
 from modules.transformer.random_features import draws, log_features
+from modules.transformer.recorder import AttentionRecord, current_recorder
 
 FeatureMap = Literal["elu", "positive", "hyperbolic"]
 

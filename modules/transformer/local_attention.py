@@ -15,13 +15,9 @@ import torch
 from torch import Tensor
 
 from modules.base import require
-from modules.transformer.attention import (
-    AttentionRecord,
-    attention_mask,
-    attention_weights,
-    current_recorder,
-)
+from modules.transformer.attention import attention_mask, attention_weights
 from modules.transformer.heads import Heads
+from modules.transformer.recorder import AttentionRecord, current_recorder
 from modules.transformer.sparse import offset_attention, window
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.labels import Labels
+from modules.transformer.block import Block, norm_layer
 from modules.transformer.mamba import Mamba
 from modules.transformer.s4 import S4
 
@@ -64,20 +65,13 @@ class MixerTagger(Labels):
                 return S4(width, states, delta)
             return Mamba(width, states, expand or 2, selective=selective is not False, delta=delta)
 
-        self.mixers = nn.ModuleList(new() for _ in range(layers))
-        self.norms = nn.ModuleList(nn.RMSNorm(width, eps=1e-5) for _ in range(layers + 1))
+        self.blocks = nn.ModuleList(Block(width, new(), None, normalization="rms") for _ in range(layers))
+        self.final_norm = norm_layer("rms", width)
         self.head = nn.Linear(width, num_classes)
 
     def predict(self, x: Tensor, padding: Tensor | None = None) -> Tensor:
         """Logits (B, T, K) of tokens x (B, T); `padding` (B, T) is True before a row begins."""
         h = self.embedding(x)  # (B, T, C)
-        for mixer, norm in zip(self.mixers, self.norms, strict=False):
-            h = h + mixer(norm(h), padding=padding)
-        return self.head(self.norms[-1](h))
-
-    def residual_stream(self, x: Tensor) -> list[Tensor]:
-        """The stream before each mixer and after the last, L + 1 times (B, T, C)."""
-        stream = [self.embedding(x)]
-        for mixer, norm in zip(self.mixers, self.norms, strict=False):
-            stream.append(stream[-1] + mixer(norm(stream[-1])))
-        return stream
+        for block in self.blocks:
+            h = block(h, causal=True, padding=padding)
+        return self.head(self.final_norm(h))

@@ -23,7 +23,8 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.transformer.attention import AttentionRecord, current_recorder, masked_softmax
+from modules.transformer.attention import masked_softmax
+from modules.transformer.recorder import AttentionRecord, current_recorder
 
 
 class SourceAttention(nn.Module):

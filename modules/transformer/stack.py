@@ -1,4 +1,4 @@
-"""A stack of blocks with positions: what GPT, BERT, translators and vision transformers have in common.
+"""A stack of blocks with positions: what GPT, translators and vision transformers have in common.
 
     x⁰ = embeddings + positions        x^l = Block_l(x^{l−1})        y = LN(x^L)    (pre-norm)
 
@@ -24,9 +24,10 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.transformer import settings
-from modules.transformer.attention import Attention, SourceKeys
+from modules.transformer.attention import Attention
 from modules.transformer.block import Block, Cache, Norm, Normalization, Residual, norm_layer
 from modules.transformer.feedforward import Activation
+from modules.transformer.heads import SourceKeys
 from modules.transformer.positions import Learned, Sinusoidal
 from modules.transformer.relative import UntiedPositions
 
@@ -41,7 +42,7 @@ class Stack(nn.Module):
     """L blocks, with their positions and their last norm.
 
     Args:
-        layers, heads, width: L, H, C.
+        layers, heads, width: L, H of every mixer that has heads, C.
         length: positions that are told apart.
         positions: where they come in, see above. "rotary" pairs halves of the features, "rotary-adjacent"
             neighbours.
@@ -57,7 +58,7 @@ class Stack(nn.Module):
         kv_heads: heads of keys and values; None is H.
         scaled: scores are divided by √D.
         cross: every block attends to a source, behind its mixer.
-        expert_options: of "experts", such as {"experts": 8, "active": 2}.
+        expert_options: of "experts", such as {"experts": 8, "active": 2}; see `Experts`.
 
     Raises:
         ValueError: an unknown name, or a setting of attention where there is none.
@@ -91,6 +92,10 @@ class Stack(nn.Module):
         require(0, eps=eps)
         if feedforward_width is not None:
             require(1, feedforward_width=feedforward_width)
+            if feedforward == "none":
+                raise ValueError("feedforward_width is given: the feed-forward layer 'none' has no width.")
+        if norm == "none" and (normalization != "layer" or eps != 1e-5):
+            raise ValueError("norm is 'none': leave normalization and eps out.")
         settings.one_of("positions", positions, Positions)
         mixers = [mixer] if isinstance(mixer, str) else mixer
         if not mixers:

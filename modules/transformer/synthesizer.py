@@ -18,13 +18,8 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.transformer.attention import (
-    AttentionRecord,
-    KVCache,
-    attention_mask,
-    current_recorder,
-    masked_softmax,
-)
+from modules.transformer.attention import KVCache, attention_mask, masked_softmax
+from modules.transformer.recorder import AttentionRecord, current_recorder, switched
 
 Kind = Literal["random", "fixed", "dense"]
 
@@ -109,9 +104,7 @@ class Synthesizer(nn.Module):
         recorder = current_recorder()
         if recorder is not None:
             recorder.record(self, AttentionRecord(weights, values=v))
-            if self in recorder.heads:
-                y = y * recorder.heads[self].to(y)[..., None, None]
-        return self.proj(y.transpose(1, 2).flatten(2))
+        return self.proj(switched(self, y).transpose(1, 2).flatten(2))
 
     def new_cache(self, batch: int, size: int, device: torch.device, dtype: torch.dtype) -> KVCache:
         """Memory of the values of up to `size` tokens."""

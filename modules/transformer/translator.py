@@ -25,9 +25,9 @@ from torch import Tensor, nn
 
 from modules.base import Mean, Split, require
 from modules.language.translation import Batch, TranslationModel
-from modules.transformer.attention import SourceKeys
 from modules.transformer.block import Cache, Norm
 from modules.transformer.feedforward import Activation
+from modules.transformer.heads import SourceKeys
 from modules.transformer.stack import Positions, Stack, draw_weights, matrices_decay
 
 

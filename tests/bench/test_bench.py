@@ -23,8 +23,9 @@ from lab.bench.server import apart
 from lab.bench.timing import Row
 from lab.errors import UserError
 from lab.ui.server.client import Answer, Control, Session
-from modules.transformer.attention import Attention, record_attention
+from modules.transformer.attention import Attention
 from modules.transformer.gpt import GPT
+from modules.transformer.recorder import record_attention
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -13,7 +13,7 @@ from modules.diffusion import exact
 from modules.diffusion.ddpm import DDPM, ImageDDPM
 from modules.diffusion.denoisers import TimeEmbedding
 from modules.diffusion.schedule import linear
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 
 
 def images(n: int, side: int = 8) -> tuple[Tensor, Tensor]:

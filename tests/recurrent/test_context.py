@@ -8,7 +8,7 @@ from contracts import exact
 from torch import Tensor
 
 from modules.recurrent.context import POOLINGS, SCORES, Context, FixedContext, SoftAttention
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.source_attention import joined
 
 MASK = torch.arange(5) < torch.tensor([5, 2, 1])[:, None]

@@ -13,7 +13,7 @@ from modules.language.information import perplexity, perplexity_per
 from modules.language.translation import IGNORED
 from modules.recurrent.context import Context
 from modules.recurrent.seq2seq import Seq2Seq
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.source_attention import joined
 
 V = 5

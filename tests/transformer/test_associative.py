@@ -38,10 +38,10 @@ def test_the_memory_by_hand():
     model = contracts.exact(AssociativeMemory(5, 3, "softmax", width=4, heads=2, layers=1))
     x, _ = AssociativeRecall(pairs=3, keys=5, values=3).draw(6, 0)
     h = model.keys.weight[x[..., 0]] + model.values.weight[x[..., 1]]
-    mixer, norm = model.mixers[0], model.norms
-    q, k, v = mixer.split(norm[0](h), None)
+    mixer = model.blocks[0].mixer
+    q, k, v = mixer.split(model.blocks[0].mixer_norm(h))
     last = (attention_weights(q[:, :, -1:], k) @ v).transpose(1, 2).flatten(2)  # it sees all
-    wanted = model.head(norm[1](h[:, -1] + mixer.proj(last)[:, 0]))
+    wanted = model.head(model.final_norm(h[:, -1] + mixer.proj(last)[:, 0]))
     torch.testing.assert_close(model.predict(x), wanted)
 
 

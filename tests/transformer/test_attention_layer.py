@@ -7,16 +7,9 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from modules.transformer.attention import (
-    Attention,
-    AttentionRecorder,
-    KVCache,
-    attention_mask,
-    attention_weights,
-    current_recorder,
-    record_attention,
-)
+from modules.transformer.attention import Attention, KVCache, attention_mask, attention_weights
 from modules.transformer.positions import Rotary
+from modules.transformer.recorder import AttentionRecorder, current_recorder, record_attention
 
 
 def random(*shape, seed=0):

@@ -46,7 +46,7 @@ X = matrix([[1, 0, 1, 0], [0, 1, 1, 0], [1, 1, 0, 1]])
 
 class TestWorkedExample:  # the text's printed numbers do not follow from its matrices
     def weights(self, scaled):
-        from modules.transformer.attention import record_attention
+        from modules.transformer.recorder import record_attention
 
         block = worked_block("pre", scaled)
         with record_attention() as seen:

@@ -10,9 +10,9 @@ import torch
 from torch.utils.flop_counter import FlopCounterMode
 
 from modules.transformer import cost
-from modules.transformer.attention import record_attention
 from modules.transformer.cost import PRESETS, Size
 from modules.transformer.gpt import GPT
+from modules.transformer.recorder import record_attention
 
 
 def built(size: Size, **settings: Any) -> GPT:

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from modules.language import decoding
-from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
+from modules.transformer.recorder import record_attention
 from modules.transformer.schedule import WarmupCosine
 from modules.transformer.settings import MixerName
 from modules.transformer.stack import Positions
@@ -388,6 +388,9 @@ def test_trace_replays_and_is_the_sample():
         (lambda m: GPT(5, mixer="none", positions="rotary"), "without softmax attention"),
         (lambda m: GPT(5, mixer="random", kv_heads=1), "without softmax attention"),
         (lambda m: GPT(5, mixer=[]), "empty list"),
+        (lambda m: GPT(5, feedforward="none", feedforward_width=8), "has no width"),
+        (lambda m: GPT(5, norm="none", eps=0.1), "leave normalization and eps out"),
+        (lambda m: GPT(5, expert_options={"experts": 4}), "are those of experts"),
         (lambda m: GPT(5, mixer="hard"), "mixer is 'hard'"),
         (lambda m: GPT(5, feedforward="wide"), "feedforward is 'wide'"),
         (lambda m: GPT(5, feedforward_width=0), "feedforward_width is 0"),

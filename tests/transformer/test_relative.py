@@ -4,7 +4,8 @@ import contracts
 import pytest
 import torch
 
-from modules.transformer.attention import Attention, record_attention
+from modules.transformer.attention import Attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.relative import (
     ALiBi,
     RelativeBias,

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.source_attention import SourceAttention, joined
 
 SCORES = ("additive", "dot", "scaled")

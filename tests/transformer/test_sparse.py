@@ -7,10 +7,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
 from modules.transformer import sparse
-from modules.transformer.attention import attention_weights, record_attention
+from modules.transformer.attention import attention_weights
 from modules.transformer.blockwise import blockwise_attention
 from modules.transformer.compressed_attention import Linformer, MemoryCompressed
 from modules.transformer.local_attention import LocalAttention
+from modules.transformer.recorder import record_attention
 
 N = 16
 BEHIND = sparse.causal(N)
@@ -228,12 +229,10 @@ class TestLocal:
         """Head h has channels hD to (h + 1)D of the queries, as in `Attention`, and of the output."""
         mixer, x = self.layer(), rand(1, 3, 12)
         q, k, v = mixer.split(x)
-        kv = mixer.keyvalue(x)
-        for h in range(3):
-            torch.testing.assert_close(q[:, h], mixer.query(x)[..., 4 * h : 4 * h + 4])
-            torch.testing.assert_close(k[:, h], kv[..., 4 * h : 4 * h + 4])
-            torch.testing.assert_close(v[:, h], kv[..., 12 + 4 * h : 16 + 4 * h])
-        torch.testing.assert_close(mixer.join(q), mixer.proj(mixer.query(x)))
+        for part, projected in zip((q, k, v), mixer.qkv(x).chunk(3, dim=2), strict=True):
+            for h in range(3):
+                torch.testing.assert_close(part[:, h], projected[..., 4 * h : 4 * h + 4])
+        torch.testing.assert_close(mixer.join(q), mixer.proj(mixer.qkv(x)[..., :12]))
 
     @pytest.mark.parametrize(("radius", "dilation"), [(0, 1), (2, 1), (2, 3), (40, 1)])
     def test_definition(self, radius, dilation):
@@ -281,7 +280,7 @@ class TestLocal:
         with pytest.raises(ValueError, match="dilation"):
             LocalAttention(12, 3, 1, 0)
         assert self.layer()(x[:, :0], causal=True).shape == (1, 0, 12)
-        assert self.layer(bias=False).query.bias is None
+        assert self.layer(bias=False).qkv.bias is None
 
 
 class TestCompressed:

@@ -4,7 +4,7 @@ import contracts
 import pytest
 import torch
 
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.synthesizer import Synthesizer
 
 KINDS = ("random", "fixed", "dense")

@@ -13,8 +13,8 @@ from lab.errors import UserError
 from lab.lenses import attention as lens
 from lab.lenses import sampling, text
 from modules.language.truncation import truncate
-from modules.transformer.attention import record_attention
 from modules.transformer.gpt import GPT
+from modules.transformer.recorder import record_attention
 
 V, T, L, H = 11, 7, 3, 2
 

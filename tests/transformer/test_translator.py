@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from modules.language.beam import beam_search
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.translator import Translator
 
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from modules.transformer.vit import ViT
 
 

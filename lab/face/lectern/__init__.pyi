@@ -49,5 +49,5 @@ from modules.latent.pca import PCA as PCA
 from modules.latent.ppca import PPCA as PPCA
 from modules.latent.vae import VAE as VAE
 from modules.latent.vq_vae import VQVAE as VQVAE
-from modules.transformer.attention import record_attention as record_attention
 from modules.transformer.gpt import GPT as GPT
+from modules.transformer.recorder import record_attention as record_attention

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from modules.diffusion import parameterisation
 from modules.noise import normal_like
-from modules.transformer.attention import record_attention
+from modules.transformer.recorder import record_attention
 from pages.diffusion.unet_inside.room import NUMBERS, TIMES
 
 MAPS, DRAWS = 16, 16
