@@ -88,7 +88,7 @@ ROOM = Room(
             State(step=1000),
         ),
         "Half of the training": Scene(
-            "At step 500 the jump stands further right: fewer steps ask for more parameters.",
+            "At step 500 the jump stands further right, and one larger model still falls behind.",
             State(step=500),
         ),
         "Digits right": Scene(

@@ -86,8 +86,8 @@ ROOM = Room(
             State(view=STEP, signal=SIGNALS["Step"]),
         ),
         "Euler blows up": Scene(
-            "Beyond Δ = 1 a pole of Euler's system leaves the unit circle, and its output runs away.",
-            State(view=STEP, signal=SIGNALS["Step"], size=1.5),
+            "Beyond Δ = 1 a pole of Euler's system leaves the unit circle: its output swings wider and wider.",
+            State(view=STEP, signal=SIGNALS["Step"], size=1.2),
         ),
         "HiPPO": Scene(
             "Sixteen coefficients hold the whole past: the orange curve follows it up to the present.",
