@@ -119,7 +119,10 @@ def test_a_state_can_be_gone_on_from_twice_and_by_rows():
     _, state = decoder.start(source)
     a, b = tokens(2), tokens(2, seed=3)
     first, after = decoder.step(state, a)
-    second, _ = decoder.step(state, b)
+    second, _ = decoder.step(state, b)  # leaves what `after` has in its memory alone
+    third, _ = decoder.step(after, b)
+    expected = model(source, torch.stack([a, b, b], 1)).log_softmax(-1)
+    torch.testing.assert_close(third, expected[:, 2], atol=1e-12, rtol=0)
     again, _ = decoder.step(state, a)
     torch.testing.assert_close(again, first, atol=1e-12, rtol=0)
     assert not torch.allclose(first, second)
