@@ -16,23 +16,25 @@ from pages.transformer.emergence.room import METRICS as SHOWN
 from pages.transformer.emergence.room import REVERSED, ROOM, STEPS
 
 
-def look(parameters: int, step: int) -> dict[str, Any]:
-    """What the file says of the reversed order, means over seeds."""
+def look(parameters: int, step: int, seed: int = 0) -> dict[str, Any]:
+    """What the file says of the reversed order."""
     lines = [json.loads(line) for line in addition.KEPT.read_text().splitlines()]
-    mine = [r for r in lines if r["order"] == REVERSED and r["parameters"] == parameters]
-    looks = [next(at for at in run["looks"] if at["step"] == step) for run in mine]
-    return {name: np.mean([at[name] for at in looks], axis=0) for name in looks[0]}
+    key = REVERSED, seed, parameters
+    (run,) = [r for r in lines if (r["order"], r["seed"], r["parameters"]) == key]
+    return {name: np.array(v) for name, v in next(at for at in run["looks"] if at["step"] == step).items()}
 
 
 def test_series_are_the_kept_runs() -> None:
-    found = lens.series(REVERSED)
-    assert found.sizes == sorted(found.sizes) == list(lens.sizes(REVERSED))
-    for n, size in enumerate(found.sizes):
-        for step in (0, 500, 1000):
-            said, f = look(size, step), STEPS.index(step)
-            for name in METRICS:
-                assert found.values[name][f, n] == pytest.approx(said[name])
-            assert found.digits[f, n] == pytest.approx(said["digits"])
+    for seed in lens.seeds(REVERSED):
+        found = lens.series(REVERSED, seed)
+        assert found.sizes == sorted(found.sizes) == list(lens.sizes(REVERSED))
+        for n, size in enumerate(found.sizes):
+            for step in (0, 500, 1000):
+                said, f = look(size, step, seed), STEPS.index(step)
+                for name in METRICS:
+                    assert found.values[name][f, n] == pytest.approx(said[name])
+                assert found.digits[f, n] == pytest.approx(said["digits"])
+                assert found.product[f, n] == pytest.approx(np.prod(said["digits"]))
     for run in lens.runs():
         assert [at["step"] for at in run.looks] == list(STEPS) and run.steps == addition.STEPS
         for at in [*run.looks, run.test]:
@@ -55,8 +57,13 @@ def test_what_the_scenes_say_of_the_sizes() -> None:
     assert p**4 > 0.3 > 2 * exact[2]
     digits = ends[2]["digits"]
     assert min(digits[[0, 2, 3]]) > 0.98 and digits[1] < 0.2
+    # with another seed it is a jump too, elsewhere
+    other = {size: look(size, 1000, ROOM.scenes["Another seed"].state.seed) for size in lens.sizes(REVERSED)}
+    small = [float(end["exact"]) for size, end in other.items() if size < 10_200]
+    large = [float(end["exact"]) for size, end in other.items() if 10_200 <= size <= 100_224]
+    assert max(small) < 0.15 and min(large) > 0.99 and other[6_624]["digits"][1] < 0.2
     # halfway, the jump stands at a larger size
-    found = lens.series(REVERSED)
+    found = lens.series(REVERSED, 0)
     half = found.values["exact"][STEPS.index(500)]
     assert half[found.sizes.index(2_700)] < 0.5 < half.max()
     n = found.sizes.index(2_700)

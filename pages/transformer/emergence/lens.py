@@ -39,16 +39,15 @@ Card = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Series:
-    """Runs of one order, means over their seeds.
+    """Runs of one order and one seed: a mean over seeds that jump at different sizes would be no jump.
 
     Attributes:
-        sizes: parameters, (N,). seeds: of each size.
+        sizes: parameters, (N,).
         values: exact, accuracy, log_likelihood, brier: (F, N). digits: (F, N, 4).
-        product: Π_j p_j, (F, N), the mean of each run's.
+        product: Π_j p_j, (F, N).
     """
 
     sizes: list[int]
-    seeds: list[int]
     values: dict[str, np.ndarray]
     digits: np.ndarray
     product: np.ndarray
@@ -70,23 +69,22 @@ def sizes(order: str) -> tuple[int, ...]:
     return tuple(sorted({run.parameters for run in runs() if run.order == order}))
 
 
-def series(order: str) -> Series:
-    groups = [group for group in addition.by_size(runs()) if group[0].order == order]
+def seeds(order: str) -> tuple[int, ...]:
+    """Seeds with which every size of an order was trained."""
+    trained = {(run.seed, run.parameters) for run in runs() if run.order == order}
+    return tuple(seed for seed in range(3) if all((seed, size) in trained for size in sizes(order)))
 
-    def mean(name: str) -> np.ndarray:
+
+def series(order: str, seed: int) -> Series:
+    mine = [run for run in runs() if run.order == order and run.seed == seed]
+
+    def over_looks(name: str) -> np.ndarray:
         """(F, N, ...)."""
-        of_each = [np.mean([[look[name] for look in run.looks] for run in group], axis=0) for group in groups]
-        return np.stack(of_each, 1)
+        return np.stack([[look[name] for look in run.looks] for run in mine], 1)
 
-    product = [np.mean([[np.prod(look["digits"]) for look in run.looks] for run in g], 0) for g in groups]
-    names = ("exact", *KEYS.values())
-    return Series(
-        [group[0].parameters for group in groups],
-        [len(group) for group in groups],
-        {name: mean(name) for name in names},
-        mean("digits"),
-        np.stack(product, 1),
-    )
+    digits = over_looks("digits")
+    values = {name: over_looks(name) for name in ("exact", *KEYS.values())}
+    return Series([run.parameters for run in mine], values, digits, digits.prod(-1))
 
 
 def equation(found: Series, look: int, k: int) -> str:

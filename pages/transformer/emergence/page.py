@@ -17,11 +17,9 @@ with stage.rail:
 
 def kept(found: lens.Series) -> str:
     """What was trained, in words."""
-    counts = sorted(set(found.seeds))
-    seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return (
-        f"{len(found.sizes)} sizes from {found.sizes[0]:,} to {found.sizes[-1]:,} parameters, {seeds} "
-        f"seed{'s' if counts != [1] else ''} each, {addition.STEPS:,} steps of {addition.BATCH} sums; two "
+        f"{len(found.sizes)} sizes from {found.sizes[0]:,} to {found.sizes[-1]:,} parameters, "
+        f"each trained once with seed {now.seed}, {addition.STEPS:,} steps of {addition.BATCH} sums; two "
         "blocks, only the width differs. Scored on 2,000 validation sums: neither they nor the same sums "
         "with the numbers swapped were trained on."
     )
@@ -69,7 +67,7 @@ def by_size() -> None:
                    for n, each in enumerate(options)},
             veils=("picture", "equation"),
         )  # fmt: skip
-        code(f"lens.series({now.order!r}).values['exact'][-1]", exact)
+        code(f"lens.series({now.order!r}, {now.seed}).values['exact'][-1]", exact)
 
 
 def code(expression: str, shows: object) -> None:
@@ -111,7 +109,7 @@ def by_digit() -> None:
             wrong={n: f"That digit has {v:.2f}." for n, v in zip(names, last.mean(0), strict=True)},
             veils=("picture", "equation"),
         )  # fmt: skip
-        code(f"lens.series({now.order!r}).digits[-1]", last)
+        code(f"lens.series({now.order!r}, {now.seed}).digits[-1]", last)
 
 
 def along_training() -> None:
@@ -147,7 +145,7 @@ def along_training() -> None:
                    "Here the digits come together: exact match has risen as early."],
             veils=("picture", "equation"),
         )  # fmt: skip
-        code(f"lens.series({now.order!r}).values['exact'][:, {n}]", exact)
+        code(f"lens.series({now.order!r}, {now.seed}).values['exact'][:, {n}]", exact)
 
 
 def own_sum() -> None:

@@ -47,6 +47,7 @@ class State:
         str, Choice("Digits of the answer", late("lens", "orders"), when=kept,
                     help="Reversed: the lowest digit is written first.")
     ] = REVERSED  # fmt: skip
+    seed: Annotated[int, Choice("Seed", late("lens", "seeds"), when=kept)] = 0
     size: Annotated[
         int, Choice("Parameters", late("lens", "sizes"), when=training, as_list=True)
     ] = 2_700  # fmt: skip
@@ -86,6 +87,10 @@ ROOM = Room(
         "Exact match jumps": Scene(
             "Left, exact match leaps from .10 to 1.00 past 1,776 parameters; right, log p has risen before.",
             State(step=1000),
+        ),
+        "Another seed": Scene(
+            "With seed 1 the tens are guessed up to 6,624 parameters: it jumps as well, but at 10,200.",
+            State(seed=1, step=1000),
         ),
         "Half of the training": Scene(
             "At step 500 the jump stands further right, and one larger model still falls behind.",

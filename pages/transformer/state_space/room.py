@@ -86,7 +86,7 @@ ROOM = Room(
             State(view=STEP, signal=SIGNALS["Step"]),
         ),
         "Euler blows up": Scene(
-            "Beyond Δ = 1 a pole of Euler's system leaves the unit circle: its output swings wider and wider.",
+            "Beyond Δ = 1 a pole of Euler's system leaves the unit circle: its output swings ever wider.",
             State(view=STEP, signal=SIGNALS["Step"], size=1.2),
         ),
         "HiPPO": Scene(
