@@ -66,6 +66,8 @@ def test_what_the_scenes_say_of_the_sizes() -> None:
     found = lens.series(REVERSED, 0)
     half = found.values["exact"][STEPS.index(500)]
     assert half[found.sizes.index(2_700)] < 0.5 < half.max()
+    behind = [size for size, value in zip(found.sizes, half, strict=True) if size > 10_200 and value < 0.5]
+    assert len(behind) == 2
     n = found.sizes.index(2_700)
     course = found.values["exact"][:, n]
     assert course[STEPS.index(500)] < 0.5 < course[-1]

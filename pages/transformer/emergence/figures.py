@@ -32,8 +32,8 @@ def over_size(lines: dict[str, np.ndarray], sizes: list[int], name: str) -> Tree
     )  # fmt: skip
     fig.update_traces(line={"dash": "dash"}, selector={"name": PRODUCT})
     fig.update_yaxes(range=RANGES[name])
-    shown = [m * 10**e for e in range(2, 7) for m in (1, 3)]
-    fig.update_xaxes(tickvals=shown, ticktext=[f"{n:,}" for n in shown], tickangle=0,
+    shown = [10**e for e in range(3, 7)]
+    fig.update_xaxes(tickvals=shown, ticktext=["1,000", "10,000", "10⁵", "10⁶"], tickangle=0,
                      range=[np.log10(sizes[0]) - 0.1, np.log10(sizes[-1]) + 0.1])  # fmt: skip
     tree: Tree = fig.to_plotly_json()
     for index, line in enumerate(lines.values()):

@@ -93,7 +93,7 @@ ROOM = Room(
             State(seed=1, step=1000),
         ),
         "Half of the training": Scene(
-            "At step 500 the jump stands further right, and one larger model still falls behind.",
+            "At step 500 the jump stands further right, and two larger models fall behind again.",
             State(step=500),
         ),
         "Digits right": Scene(
