@@ -28,7 +28,7 @@ from torch.utils.data import DataLoader
 
 from datamodules import fetch, pydocs
 from datamodules.base import MOST, Batches, BatchShard, DataModule, ShardedSplit, within
-from datamodules.tokenizer import ASCII, SUBWORDS, ByteTokenizer, CharTokenizer, Tokenizer
+from datamodules.tokenizer import ASCII, SUBWORDS, BPETokenizer, ByteTokenizer, CharTokenizer, Tokenizer
 
 Tokenization = Literal["char", "byte", "bpe", "wordpiece", "unigram"]
 
@@ -92,7 +92,8 @@ class Text(DataModule):
     Args:
         corpus: "shakespeare", "pydocs" (embedded), or the path of a UTF-8 text file.
         tokenizer: "char" (vocabulary: all characters of the corpus), "byte", or subwords of bytes learned
-            on the training split: "bpe", "wordpiece" or "unigram".
+            on the training split: "bpe", "wordpiece" or "unigram"; or the path of a `tokenizer.json`, byte
+            pairs that were learned elsewhere.
         context: tokens in a window; None makes each split one window (for models that count).
         batch_size: windows per optimizer step over all processes together.
         seed: of the windows drawn in each epoch.
@@ -107,7 +108,7 @@ class Text(DataModule):
     def __init__(
         self,
         corpus: str = "shakespeare",
-        tokenizer: Tokenization = "char",
+        tokenizer: Tokenization | str = "char",
         context: int | None = 64,
         batch_size: int = 12,
         seed: int = 0,
@@ -115,9 +116,10 @@ class Text(DataModule):
         bpe_vocab_size: int = 512,
     ) -> None:
         super().__init__(batch_size, seed)
-        if tokenizer not in get_args(Tokenization):
+        if tokenizer not in get_args(Tokenization) and not tokenizer.endswith(".json"):
             raise ValueError(
-                f"tokenizer is {tokenizer!r}: it must be one of {', '.join(get_args(Tokenization))}."
+                f"tokenizer is {tokenizer!r}: it must be one of {', '.join(get_args(Tokenization))}, or the "
+                "path of a tokenizer.json."
             )
         within(1, MOST, context=context, windows_per_epoch=windows_per_epoch)
         within(1, 2**20, bpe_vocab_size=bpe_vocab_size)
@@ -181,6 +183,11 @@ class Text(DataModule):
             return ByteTokenizer()
         if self.tokenization in SUBWORDS:
             return SUBWORDS[self.tokenization].train(self.split_text("train"), self.bpe_vocab_size)
+        if self.tokenization.endswith(".json"):
+            try:
+                return BPETokenizer(Path(self.tokenization).read_text())
+            except Exception as error:  # the tokenizers library raises bare Exceptions
+                raise ValueError(f"{self.tokenization} is no tokenizer of byte pairs: {error}.") from None
         # a fixed vocabulary keeps a model of the documentation usable under every version of Python
         return CharTokenizer(ASCII if self.corpus == "pydocs" else sorted(set(self.text)))
 

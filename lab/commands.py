@@ -192,6 +192,12 @@ def serve_processes(count: int, args: list[str], page: str) -> int:
     return 0
 
 
+def import_(args: list[str]) -> None:
+    from lab import importing
+
+    importing.run(args)
+
+
 def results(args: list[str]) -> None:
     from lab import results as table
 
@@ -211,6 +217,7 @@ COMMANDS: dict[str, Callable[[list[str]], int | None]] = {
     "test": train("test"),
     "predict": train("predict"),
     "list": list_,
+    "import": import_,
     "sample": sample,
     "size": size,
     "app": app,

@@ -4,7 +4,7 @@ import copy
 import difflib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ FAMILIES = (
 LAB = Path(__file__).parent
 CONFIGS = LAB / "configs"
 ZOO = LAB / "zoo"
+IMPORTED = "experiment.yaml"  # among own runs: the recipe of a model that `lab import` took over
 
 # Datamodules (or corpora of theirs) that read files; all others are embedded.
 REAL_DATA = {
@@ -218,8 +219,21 @@ def with_runs() -> set[str]:
 
 
 def catalog() -> dict[str, Experiment]:
-    """All experiments by name, in the order of the families."""
-    return {name: Experiment(name, path.parent.name, path) for name, path in recipes().items()}
+    """All experiments by name, in the order of the families; the imported ones come last."""
+    shipped = {name: Experiment(name, path.parent.name, path) for name, path in recipes().items()}
+    return shipped | {name: imported(path) for name, path in imports().items() if name not in shipped}
+
+
+def imports() -> dict[str, Path]:
+    """The recipes of imported models by name."""
+    root = runs_folder()
+    return {path.parent.name: path for path in sorted(root.glob(f"*/{IMPORTED}"))} if root.is_dir() else {}
+
+
+def imported(path: Path) -> Experiment:
+    """The experiment of an imported model; its family is that of its class."""
+    experiment = Experiment(path.parent.name, "own", path)
+    return replace(experiment, family=experiment.module.split(".")[1])
 
 
 def recipes() -> dict[str, Path]:
@@ -242,11 +256,13 @@ def find(name: str) -> Experiment:
     known = recipes()
     if name in known:
         return Experiment(name, known[name].parent.name, known[name])
+    if name in (others := imports()):
+        return imported(others[name])
     if name.endswith((".yaml", ".yml")) or "/" in name or os.sep in name:
         path = Path(name)
         experiment = Experiment(path.stem, "own", path)
         _ = experiment.module, experiment.datamodule  # fail here, with a sentence
         return experiment
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.4)
+    near = difflib.get_close_matches(name, [*known, *others], n=3, cutoff=0.4)
     hint = f"did you mean {' or '.join(near)}?" if near else "`lab list` shows all."
     raise UserError(f"There is no experiment {name!r}: {hint}")

@@ -17,13 +17,11 @@ import io
 import json
 import lzma
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, BinaryIO
+from typing import Any
 
 import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as safetensors_load
 from safetensors.torch import save as safetensors_save
 from torch import Tensor
 
@@ -39,6 +37,7 @@ NAMES = {dtype: name for name, dtype in DTYPES.items()}
 LEAST = 1024  # bytes; shorter tensors stay plain
 MOST_RATIO = 64  # what the bytes of a packed tensor may stand for, in bytes; counts reach 20
 MOST_MEMORY = 2**24  # of the decoder; it takes 9 MB
+PIECE = 2**22  # numbers that are read at once
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,26 @@ def save(tensors: Mapping[str, Tensor]) -> bytes:
     return safetensors_save(stored, {"packed": json.dumps(packed)} if packed else None)
 
 
+def stream(tensors: Mapping[str, Tensor], read: Callable[[str], Tensor]) -> Iterator[bytes | memoryview]:
+    """Parts of the file of these tensors, none of them packed, with one of them in memory at a time.
+
+    Args:
+        tensors: of the meta device: names, shapes and dtypes.
+        read: gives one of them by its name.
+    """
+    header, end = {}, 0
+    for name, tensor in tensors.items():
+        start, end = end, end + tensor.nbytes
+        header[name] = {
+            "dtype": NAMES[tensor.dtype], "shape": list(tensor.shape), "data_offsets": [start, end],
+        }  # fmt: skip
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)  # numbers begin at a multiple of 8
+    yield len(text).to_bytes(8, "little") + text
+    for name in tensors:
+        yield read(name).contiguous().flatten().view(torch.uint8).numpy().data
+
+
 def pack(tensor: Tensor) -> tuple[Tensor, Packed]:
     """Bytes (S,) and what they stand for."""
     numbers = tensor.flatten()
@@ -85,8 +104,23 @@ def pack(tensor: Tensor) -> tuple[Tensor, Packed]:
 # --- Reading ------------------------------------------------------------------------------------
 
 
-def read_header(file: BinaryIO, size: int) -> tuple[dict[str, Tensor], dict[str, Packed]]:
-    """Names, shapes and dtypes as tensors of the meta device, and which are packed: no number is read.
+@dataclass(frozen=True)
+class Header:
+    """What a file says of its tensors.
+
+    Attributes:
+        tensors: of the meta device, under their names: shapes and dtypes, no number.
+        packed: those that bytes stand for.
+        places: first byte in the file, and how many.
+    """
+
+    tensors: dict[str, Tensor]
+    packed: dict[str, Packed]
+    places: dict[str, tuple[int, int]]
+
+
+def read_header(file: io.BufferedIOBase, size: int) -> Header:
+    """Names, shapes, dtypes and places: no number is read.
 
     Args:
         size: bytes of the file.
@@ -102,13 +136,13 @@ def read_header(file: BinaryIO, size: int) -> tuple[dict[str, Tensor], dict[str,
         raise ValueError("its header is too long")
     header = untrusted.parse_json(file.read(length))
     metadata = header.pop("__metadata__", None) or {}
-    stored, end = {}, 0
+    stored, places, end = {}, {}, 0
     for name, entry in sorted(header.items(), key=lambda item: item[1]["data_offsets"]):
         start, stop = entry["data_offsets"]
         stored[name] = announced(name, entry["shape"], DTYPES[entry["dtype"]], most=size)
-        if start != end or stop - start != stored[name].nbytes:
+        if type(start) is not int or start != end or stop - start != stored[name].nbytes:
             raise ValueError(f"{name!r} has another length than its shape")
-        end = stop
+        places[name], end = (8 + length + start, stop - start), stop
     if end != size - 8 - length:
         raise ValueError(f"it has {size - 8 - length:,} bytes of numbers instead of {end:,}")
     packed = {}
@@ -118,7 +152,7 @@ def read_header(file: BinaryIO, size: int) -> tuple[dict[str, Tensor], dict[str,
         if held.dtype != torch.uint8 or not 0 < what.size <= MOST_RATIO * held.nbytes:
             raise ValueError(f"{name!r} stands for more than it holds")
         packed[name] = what
-    return stored, packed
+    return Header(stored, packed, places)
 
 
 def announced(name: str, shape: Any, dtype: torch.dtype, most: int) -> Tensor:
@@ -134,12 +168,51 @@ def load(data: bytes) -> dict[str, Tensor]:
     Raises:
         ValueError: bytes that are not what the header says; and what `read_header` raises.
     """
-    _, packed = read_header(io.BytesIO(data), len(data))
-    try:
-        tensors = safetensors_load(data)
-    except SafetensorError as error:  # it knows of lies that `read_header` does not
-        raise ValueError(str(error)) from None
-    return tensors | {name: unpack(tensors[name], entry) for name, entry in packed.items()}
+    file = io.BytesIO(data)
+    header = read_header(file, len(data))
+    return {name: read(file, header, name) for name in header.tensors}
+
+
+def read(file: io.BufferedIOBase, header: Header, name: str) -> Tensor:
+    """One tensor of a file.
+
+    Raises:
+        ValueError: its bytes are not what the header says.
+    """
+    wanted = header.tensors[name]
+    if name in header.packed:
+        return unpack(numbers(file, *header.places[name], torch.uint8), header.packed[name])
+    start, length = header.places[name]
+    return numbers(file, start, length, wanted.dtype).view(wanted.shape)
+
+
+def read_into(file: io.BufferedIOBase, header: Header, name: str, target: Tensor) -> None:
+    """Copy one tensor of a file into a tensor of its shape, whose dtype may be another: numbers that are not
+    packed come in pieces, and are never all in memory twice.
+
+    Raises:
+        ValueError: as of `read`.
+    """
+    if name in header.packed or not target.is_contiguous():
+        target.copy_(read(file, header, name))
+        return
+    dtype, (start, _) = header.tensors[name].dtype, header.places[name]
+    for piece in target.view(-1).split(PIECE):
+        piece.copy_(numbers(file, start, len(piece) * dtype.itemsize, dtype))
+        start += len(piece) * dtype.itemsize
+
+
+def numbers(file: io.BufferedIOBase, start: int, length: int, dtype: torch.dtype) -> Tensor:
+    """Numbers of one dtype in `length` bytes of a file from `start` on: (S,).
+
+    Raises:
+        ValueError: the file has ended before.
+    """
+    data = bytearray(length)
+    file.seek(start)
+    if file.readinto(data) != length:
+        raise ValueError("it ends within its numbers")
+    return torch.frombuffer(data, dtype=dtype) if length else torch.empty(0, dtype=dtype)
 
 
 def unpack(short: Tensor, entry: Packed) -> Tensor:
@@ -156,5 +229,5 @@ def unpack(short: Tensor, entry: Packed) -> Tensor:
     if len(data) != entry.size or not decoder.eof or decoder.unused_data:
         raise ValueError("its packed numbers have another length than their shape")
     planes = torch.frombuffer(bytearray(data), dtype=torch.uint8).view(dtype.itemsize, -1)
-    numbers = planes.t().flatten().view(dtype)
-    return (numbers.cumsum(0).to(dtype) if entry.differences else numbers).view(entry.shape)
+    values = planes.t().flatten().view(dtype)
+    return (values.cumsum(0).to(dtype) if entry.differences else values).view(entry.shape)

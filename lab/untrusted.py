@@ -10,8 +10,9 @@ import stat
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import yaml
 
@@ -35,7 +36,7 @@ class Refused(UserError):
     """Text that is valid but that nobody writes who means well; the sentence says why."""
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedReader:
     """A file to read.
 
     Raises:

@@ -10,6 +10,8 @@ import json
 import math
 import os
 from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -102,20 +104,16 @@ def load(source: str | Path) -> Module:
             )
         folder = experiment.weights
     card, path = read_card(folder), folder / "model.safetensors"
-    stored = read_header(path)
-    size = sum(t.nbytes for t in stored.values())
-    check_sizes(card, stored, folder)
-    with memory.Bounded(min(SMALL + 16 * size, memory.available())):
-        model = build(card, folder)
-        check_tensors(model, model.present_names(stored), path)
-    data = path.read_bytes()
-    if hashlib.sha256(data).hexdigest() != card.get("sha256"):
-        raise WeightsError(f"{path} is not the file that its card describes: copy or train both again.")
-    try:
-        tensors = tensorfile.load(data)
-    except ValueError as error:
-        raise not_whole(path, error) from None
-    fill(model, model.present_names(tensors), path)
+    with opened(path) as (file, header):
+        size = sum(t.nbytes for t in header.tensors.values())
+        check_sizes(card, header.tensors, folder)
+        with memory.Bounded(min(SMALL + 16 * size, memory.available())):
+            model = build(card, folder)
+            check_tensors(model, model.present_names(header.tensors), path)
+        file.seek(0)
+        if hashlib.file_digest(file, "sha256").hexdigest() != card.get("sha256"):
+            raise WeightsError(f"{path} is not the file that its card describes: copy or train both again.")
+        fill(model, file, header, path)
     return model.eval()
 
 
@@ -127,17 +125,20 @@ def taken(place: Path, data: Mapping[str, Any]) -> str:
     return f"Weights: {place}{shipped}. Data: {name}."
 
 
-def read_header(path: Path) -> dict[str, Tensor]:
-    """Names, shapes and dtypes of a file, as tensors of the meta device: no number is read.
+@contextmanager
+def opened(path: Path) -> Iterator[tuple[BufferedReader, tensorfile.Header]]:
+    """A file of tensors and what its header says; of its numbers none is read yet.
 
     Raises:
         WeightsError: no whole safetensors file.
     """
-    try:
-        with untrusted.opened(path) as file:
-            return tensorfile.read_header(file, os.fstat(file.fileno()).st_size)[0]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
-        raise not_whole(path, error) from None
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(untrusted.opened(path))
+            header = tensorfile.read_header(file, os.fstat(file.fileno()).st_size)
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, RuntimeError) as error:
+            raise not_whole(path, error) from None
+        yield file, header
 
 
 def not_whole(path: Path, why: Exception) -> WeightsError:
@@ -230,17 +231,22 @@ def check_tensors(model: Module, stored: Mapping[str, Tensor], origin: Path) -> 
             )
 
 
-def fill(model: Module, tensors: dict[str, Tensor], origin: Path) -> None:
-    """Copy tensors into the model, all checked; half precision becomes the model's own.
+def fill(model: Module, file: BufferedReader, header: tensorfile.Header, origin: Path) -> None:
+    """Copy the tensors of a file into the model that `check_tensors` has checked, one after the other; half
+    precision becomes the model's own.
 
     Raises:
-        WeightsError: tensors of another model, or a number that is NaN or infinite.
+        WeightsError: damaged numbers, or one that is NaN or infinite.
     """
-    check_tensors(model, tensors, origin)
-    model.load_state_dict(tensors, strict=False)  # tied weights are stored once, and names are checked above
+    stored = model.present_names({name: name for name in header.tensors})
     for name, tensor in unique_tensors(model).items():
-        if not tensor.isfinite().all():
+        try:
+            tensorfile.read_into(file, header, stored[name], tensor.detach())
+        except ValueError as error:
+            raise not_whole(origin, error) from None
+        if not all(piece.isfinite().all() for piece in tensor.flatten().split(tensorfile.PIECE)):
             raise WeightsError(f"{origin} has a NaN or infinite number in {name!r}: train or copy it again.")
+    model.load_state_dict(unique_tensors(model), strict=False)  # some prepare what follows from their tensors
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:

@@ -107,7 +107,11 @@ def file_stamp(path: Path) -> tuple[str, int, int, int]:
 @lru_cache(maxsize=1024)
 def _state(*marks: tuple[str, int, int, int]) -> str:
     """The files are read again only when their marks have changed."""
-    return hashlib.sha256(b"".join(Path(path).read_bytes() for path, *_ in marks)).hexdigest()
+    result = hashlib.sha256()
+    for path, *_ in marks:
+        with open(path, "rb") as file:
+            result.update(hashlib.file_digest(file, "sha256").digest())
+    return result.hexdigest()
 
 
 # What the cached function that is running now has read: folder -> its state then.

@@ -3,7 +3,7 @@
 from lab.lenses import attention
 from lab.lenses import text as texts
 from modules.transformer.gpt import GPT
-from pages.transformer.attention.lens import Card, read
+from pages.transformer.attention.lens import MOST, Card, read
 from pages.transformer.attention.room import AGAIN, ARCS, HEADS, LAYERS
 
 EXAMPLES = {
@@ -30,6 +30,8 @@ def first_text(model_card: Card) -> str:
 
 def window(model: GPT) -> str:
     """Part of a text that is used."""
+    if model.context > MOST:
+        return f"The first {MOST} tokens are used; this model sees {model.context:,} at once."
     return f"The first {model.context} tokens are used: that is all this model sees at once."
 
 

@@ -21,6 +21,7 @@ Pairs = Sequence[tuple[int, int]]
 fits = texts.gpt_of_text  # what the room admits
 BARS = 7  # next tokens that are drawn
 ROWS = 8  # weighted values that are drawn, by their weight
+MOST = 128  # tokens that are drawn; every row is a frame
 
 # --- The text -------------------------------------------------------------------------------------
 
@@ -58,7 +59,8 @@ def read(model: GPT, model_card: Card, text: str, units: str) -> Read:
     coder = texts.tokenizer(model_card)
     readable, strange = texts.readable(coder, text)
     tokens = texts.read(coder, readable)
-    cut, tokens = len(tokens) > model.context, tokens[: model.context]
+    most = min(model.context, MOST)
+    cut, tokens = len(tokens) > most, tokens[:most]
     pieces = texts.names(coder, tokens)
     groups = [range(i, i + 1) for i in range(len(pieces))]
     if units == WORDS:

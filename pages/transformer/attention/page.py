@@ -175,7 +175,7 @@ with stage.below:
 
         place = experiments.find({now.model.partition("/")[0]!r}).weights
         model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
-        tokens = torch.tensor(coder.encode({text.readable!r}))[: model.context]
+        tokens = torch.tensor(coder.encode({text.readable!r}))[: {len(text.tokens)}]
         maps = attention.record(model, tokens, causal={now.causal}, off={lens.from_zero(now.off)})
         weights = {words}
         result = weights[{layer}, {head}, {query}]  # layer, head and token count from 0
