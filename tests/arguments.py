@@ -249,6 +249,18 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "pool": "mean", "positions": "none", "norm": "post", "activation": "relu", "bias": False,
         "dropout": 0.5, "num_classes": 4,
     },
+    "Swin": {
+        "image_shape": (1, 8, 8), "num_classes": 4, "patch": 2, "window": 1, "depths": (1, 1), "heads": 1,
+        "width": 8, "dropout": 0.5, "shift": False, "merge": Other(False),
+    },
+    "DaViT": {
+        "image_shape": (1, 8, 8), "num_classes": 4, "patch": 4, "layers": 1, "heads": 1, "groups": 4,
+        "width": 12, "dropout": 0.5,
+    },
+    "ImageGPT": {
+        "image_shape": (1, 3, 3), "num_categories": 3, "layers": 2, "heads": 1, "width": 12, "dropout": 0.5,
+    },
+    "ImageGPTClassifier": {"num_classes": 4, "generative_weight": 0.5},
     "AssociativeMemory": {
         "vocab_size": 4, "num_classes": 4, "mixer": "elu", "width": 8, "heads": 1, "layers": 1,
         "count": beside(3, mixer="positive"),

@@ -82,6 +82,7 @@ VECTOR, IMAGE = {"event_shape": (1, 2, 3)}, {"image_shape": (1, 2, 3)}
 PIXELS = IMAGE | {"channels": 4, "layers": 1}
 WORDS = {"vocab_size": 3, "dim": 4}
 RECURRENT = {"vocab_size": 3, "embedding": 4, "hidden": 5}
+PIXEL_GPT = {"num_categories": 2, "layers": 1, "heads": 2, "width": 8}
 GPT = {"vocab_size": 3, "context": 6, "layers": 1, "heads": 2, "width": 8}
 
 
@@ -550,6 +551,25 @@ MEMBERS: dict[str, list[Member]] = {
         )
         for pool in ("cls", "mean")
     ],
+    "modules.transformer.swin.Swin": [
+        classifier(
+            {"image_shape": (1, 4, 4), "patch": 1, "window": 2, "depths": (2, 1), "heads": 2, "width": 4}
+            | more,
+            FOURS,
+        )
+        for more in ({}, {"merge": False})
+    ],
+    "modules.transformer.davit.DaViT": [
+        classifier(
+            {"image_shape": (1, 4, 4), "patch": 2, "layers": 2, "heads": 2, "groups": groups, "width": 8},
+            FOURS,
+        )
+        for groups in (1, 2)
+    ],
+    "modules.transformer.image_gpt.ImageGPT": [density(IMAGE | PIXEL_GPT)],
+    "modules.transformer.image_gpt.ImageGPTClassifier": [
+        density(IMAGE | PIXEL_GPT | {"num_classes": 3}, offers=(Density, Sampler, Predictor))
+    ],
     "modules.transformer.translator.Translator": [
         translator({"encoder_layers": 1, "decoder_layers": 1, "heads": 2, "width": 8, "length": 8} | more)
         for more in ({}, {"tied": True, "norm": "post"})
@@ -597,6 +617,7 @@ BASES = [
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
     "modules.labels.Labels",
+    "modules.transformer.vit.PatchClassifier",
     "modules.recurrent.labelling.Labeller",
     "modules.diffusion.gaussian_diffusion.GaussianDiffusion",
     "modules.flow.coupling.CouplingFlow",

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import torch
 from torch import Tensor, nn
@@ -42,12 +42,18 @@ from modules.recurrent.labelling import Labeller, SequenceClassifier
 from modules.recurrent.language_model import RecurrentLM
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.recurrent.stack import CELLS, Recurrent
+from modules.transformer.attention import Attention
 from modules.transformer.block import Block
+from modules.transformer.davit import DaViT
 from modules.transformer.feedforward import FeedForward, GatedFeedForward
 from modules.transformer.gpt import GPT
+from modules.transformer.image_gpt import ImageGPT
 from modules.transformer.stack import Stack
+from modules.transformer.swin import Swin, WindowAttention
 from modules.transformer.translator import Translator
-from modules.transformer.vit import ViT
+from modules.transformer.vit import PatchClassifier, ViT
+
+Transformer = GPT | ImageGPT | Translator | ViT | Swin | DaViT
 
 LONGEST = 13  # letters of widths that are spelled out
 
@@ -85,7 +91,7 @@ def machine_of(model: nn.Module) -> str | None:
         "gan": AlternatingTraining,
         "diffusion": (GaussianDiffusion, ScoreModel, FlowMatching),
         "flow": Flow,
-        "transformer": (GPT, Translator, ViT),
+        "transformer": get_args(Transformer),
         "recurrent": (RecurrentLM, Labeller, Seq2Seq, Captioner),
         "message passing": GCN,
         "convolution": (Classifier, NoisyClassifier),
@@ -401,10 +407,10 @@ def spelled(name: str) -> str:
     return name if name.isupper() else " ".join(words).lower()
 
 
-def of_transformer(model: GPT | Translator | ViT) -> Readings:
+def of_transformer(model: Transformer) -> Readings:
     """The first block of its first stack stands for all."""
-    blocks = [cast(Block, block) for stack in stacks(model) for block in stack.blocks]
-    first, heads = blocks[0], stacks(model)[0].heads
+    blocks, heads = blocks_of(model)
+    first = blocks[0]
     parts = [part for part in (first.mixer, first.cross) if part is not None]
     each = f"{several(len(blocks), 'block')} of {several(heads, 'head')}"
     size = sum(map(parameters, parts))
@@ -417,19 +423,26 @@ def of_transformer(model: GPT | Translator | ViT) -> Readings:
     mlp = first.feedforward
     if isinstance(mlp, FeedForward | GatedFeedForward):
         results["mlp"] = network(mlp, by_weights(mlp))
-    answers = model.head.out_features if isinstance(model, ViT) else model.embedding.num_embeddings
+    answers = (
+        model.head.out_features if isinstance(model, PatchClassifier) else model.embedding.num_embeddings
+    )
     results["logits"] = Reading(str(answers), f"{parameters(model):,} parameters in the whole model")
     return results
 
 
-def stacks(model: GPT | Translator | ViT) -> list[Stack]:
-    """Stacks of blocks in the order in which they run."""
-    return [model.encoder, model.decoder] if isinstance(model, Translator) else [model.stack]
+def blocks_of(model: Transformer) -> tuple[list[Block], int]:
+    """Blocks in the order in which they run, and the heads of the first."""
+    if isinstance(model, Swin | DaViT):
+        mixer = cast(Block, model.blocks[0]).mixer
+        attention = mixer.attention if isinstance(mixer, WindowAttention) else mixer
+        return [cast(Block, block) for block in model.blocks], cast(Attention, attention).heads
+    stacks: list[Stack] = [model.encoder, model.decoder] if isinstance(model, Translator) else [model.stack]
+    return [cast(Block, block) for stack in stacks for block in stack.blocks], stacks[0].heads
 
 
-def tokens_of(model: GPT | Translator | ViT) -> Readings:
+def tokens_of(model: Transformer) -> Readings:
     """What is read, and how it becomes vectors."""
-    if isinstance(model, ViT):
+    if isinstance(model, PatchClassifier):
         (C, height, width), (rows, columns), P = model.image_shape, model.grid, model.patch
         said = f"{rows * columns} patches of {P} × {P} pixels of a picture {height} × {width}"
         width = model.embedding.out_channels
@@ -438,7 +451,10 @@ def tokens_of(model: GPT | Translator | ViT) -> Readings:
             "embedding": Reading(f"{C * P * P}→{width}", f"a matrix from each patch to {width} numbers"),
         }
     V, C = model.embedding.weight.shape
-    most = model.length if isinstance(model, Translator) else model.context
+    if isinstance(model, ImageGPT):
+        most = model.n
+    else:
+        most = model.length if isinstance(model, Translator) else model.context
     return {
         "tokens": Reading(f"≤ {most}", f"up to {most} at once"),
         "embedding": Reading(f"{V}→{C}", f"{V} tokens, {C} numbers each"),

@@ -25,7 +25,59 @@ from modules.transformer.feedforward import Activation
 from modules.transformer.stack import Stack, draw_weights, matrices_decay
 
 
-class ViT(Labels):
+class PatchClassifier(Labels):
+    """Base of classifiers of pictures that are cut into patches.
+
+    Subclasses give `features`, (B, D), and make their `head` last.
+
+    Args:
+        image_shape: (C, H, W).
+        patch: P, pixels of a side; it divides H and W.
+        width: D, channels of an embedded patch.
+
+    Raises:
+        ValueError: a size is below 1, or patches do not tile the picture.
+    """
+
+    head: nn.Linear
+
+    def __init__(self, image_shape: Sequence[int], patch: int, width: int, /, **training: Any) -> None:
+        super().__init__(**training)
+        require_picture(image_shape)
+        require(1, patch=patch, width=width)
+        colours, height, breadth = image_shape
+        if height % patch or breadth % patch:
+            raise ValueError(
+                f"patch is {patch}: it must divide the {height} × {breadth} pixels of a picture."
+            )
+        self.image_shape, self.patch = tuple(image_shape), patch
+        self.grid = (height // patch, breadth // patch)
+        self.embedding = nn.Conv2d(colours, width, patch, stride=patch)
+
+    def draw_weights(self) -> None:
+        """Draw all weights as GPT-2 does; embedded patches have size 1."""
+        draw_weights(self)
+        numbers = self.image_shape[0] * self.patch**2  # of a patch
+        nn.init.normal_(self.embedding.weight, std=numbers**-0.5)
+
+    def patches(self, x: Tensor) -> Tensor:
+        """Embedded patches in raster order: (B, C, H, W) -> (B, N, D)."""
+        if tuple(x.shape[1:]) != self.image_shape:
+            raise ValueError(f"x is {tuple(x.shape)}: give (B, {', '.join(map(str, self.image_shape))}).")
+        return self.embedding(x).flatten(2).mT  # (B, D, H/P, W/P) -> (B, N, D)
+
+    def features(self, x: Tensor) -> Tensor:
+        """What is classified: (B, C, H, W) -> (B, D)."""
+        raise NotImplementedError
+
+    def predict(self, x: Tensor) -> Tensor:
+        return self.head(self.features(x))
+
+    def parameter_groups(self) -> list[dict[str, Any]]:
+        return matrices_decay(self)
+
+
+class ViT(PatchClassifier):
     """Classifier of pictures by attention among their patches.
 
     Args:
@@ -63,36 +115,21 @@ class ViT(Labels):
         dropout: float = 0.0,
         **training: Any,
     ) -> None:
-        super().__init__(**training)
-        require_picture(image_shape)
-        require(1, num_classes=num_classes, patch=patch, width=width)
-        colours, height, breadth = image_shape
-        if height % patch or breadth % patch:
-            raise ValueError(
-                f"patch is {patch}: it must divide the {height} × {breadth} pixels of a picture."
-            )
+        super().__init__(image_shape, patch, width, **training)
+        require(1, num_classes=num_classes)
         if pool not in ("cls", "mean"):
             raise ValueError(f"pool is {pool!r}: choose cls or mean.")
         if positions not in ("learned", "none"):
             raise ValueError(f"positions is {positions!r}: choose learned or none.")
-        self.image_shape, self.patch, self.pool = tuple(image_shape), patch, pool
-        self.grid = (height // patch, breadth // patch)
+        self.pool = pool
         tokens = self.grid[0] * self.grid[1] + (pool == "cls")
-        self.embedding = nn.Conv2d(colours, width, patch, stride=patch)
         self.cls = nn.Parameter(torch.zeros(1, 1, width)) if pool == "cls" else None
         self.stack = Stack(
             layers, heads, width, tokens, positions, norm, activation, bias, dropout,
             feedforward_width=feedforward_width,
         )  # fmt: skip
         self.head = nn.Linear(width, num_classes)
-        draw_weights(self)
-        nn.init.normal_(self.embedding.weight, std=(colours * patch * patch) ** -0.5)  # tokens of size 1
-
-    def patches(self, x: Tensor) -> Tensor:
-        """Embedded patches in raster order: (B, C, H, W) -> (B, N, D)."""
-        if tuple(x.shape[1:]) != self.image_shape:
-            raise ValueError(f"x is {tuple(x.shape)}: give (B, {', '.join(map(str, self.image_shape))}).")
-        return self.embedding(x).flatten(2).mT  # (B, D, H/P, W/P) -> (B, N, D)
+        self.draw_weights()
 
     def tokens(self, x: Tensor) -> Tensor:
         """All tokens, <cls> first where there is one: (B, N or N + 1, D)."""
@@ -103,9 +140,3 @@ class ViT(Labels):
         """What is classified: (B, C, H, W) -> (B, D)."""
         z = self.stack(self.tokens(x))
         return z.mean(1) if self.cls is None else z[:, 0]
-
-    def predict(self, x: Tensor) -> Tensor:
-        return self.head(self.features(x))
-
-    def parameter_groups(self) -> list[dict[str, Any]]:
-        return matrices_decay(self)

@@ -98,7 +98,7 @@ def test_only_binary_pictures_are_offered():
     wider = {n for n, e in catalog.items() if drawing.of_pictures(e)}
     assert wider - offered == {
         "nade-greys-digits", "nade-greys-mnist", "pixelcnn-greys-digits", "pixelcnn-greys4-mnist",
-        "pixelcnn-greys16-mnist",
+        "pixelcnn-greys16-mnist", "imagegpt-digits", "imagegpt-greys4-mnist",
     }  # fmt: skip
     nades = {n for n, e in catalog.items() if inspector.is_nade(e)}
     assert nades >= {"nade-digits", "nade-mnist", "nade-greys-digits"}
