@@ -74,13 +74,13 @@ class Tokenizer(ABC):
                 return CharTokenizer(card["tokens"])
             if card["kind"] == "byte":
                 return ByteTokenizer()
-            if card["kind"] == "word":
-                return WordTokenizer(card["tokens"])
+            if card["kind"] in ("word", "encoder"):
+                return (WordTokenizer if card["kind"] == "word" else EncoderTokenizer)(card["tokens"])
             if card["kind"] in SUBWORDS:
                 return SUBWORDS[card["kind"]](json.dumps(card["model"]))
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise ValueError(f"The tokenizer cannot be read from this card: {error}.") from error
-        kinds = ", ".join(["char", "byte", "word", *SUBWORDS])
+        kinds = ", ".join(["char", "byte", "word", "encoder", *SUBWORDS])
         raise ValueError(f"The tokenizer's kind is {card['kind']!r}: it must be one of {kinds}.")
 
 
@@ -143,11 +143,13 @@ class WordTokenizer(Tokenizer):
 
     kind = "word"
     BOS, EOS, UNKNOWN = range(3)
-    SPECIAL = ("<bos>", "<eos>", "<unk>")
+    SPECIAL: tuple[str, ...] = ("<bos>", "<eos>", "<unk>")
 
     def __init__(self, tokens: Iterable[str]) -> None:
         self.tokens = list(tokens)
-        if tuple(self.tokens[:3]) != self.SPECIAL or len(set(self.tokens)) != len(self.tokens):
+        if tuple(self.tokens[: len(self.SPECIAL)]) != self.SPECIAL or len(set(self.tokens)) != len(
+            self.tokens
+        ):
             raise ValueError(f"A word vocabulary is a list of different words behind {self.SPECIAL}.")
         self._ids = {word: i for i, word in enumerate(self.tokens)}
 
@@ -165,6 +167,27 @@ class WordTokenizer(Tokenizer):
 
     def to_dict(self) -> dict[str, Any]:
         return {"kind": self.kind, "tokens": self.tokens}
+
+
+class EncoderTokenizer(WordTokenizer):
+    """Words for an encoder: <cls> stands before a text, <sep> behind each of its parts, and <mask> for a word
+    that is to be predicted; rows of a batch are filled up with <pad>."""
+
+    kind = "encoder"
+    CLS, SEP, UNKNOWN, MASK, PAD = range(5)
+    SPECIAL = ("<cls>", "<sep>", "<unk>", "<mask>", "<pad>")
+
+    def encode(self, text: str) -> list[int]:
+        pieces = text.lower().split("<mask>")
+        ids = [super(EncoderTokenizer, self).encode(piece) for piece in pieces]
+        return [i for piece in ids for i in (self.MASK, *piece)][1:]
+
+    def encode_parts(self, *texts: str) -> list[int]:
+        """<cls> first <sep> second <sep> …"""
+        return [self.CLS, *(i for text in texts for i in (*self.encode(text), self.SEP))]
+
+    def _text(self, ids: list[int]) -> str:
+        return " ".join(self.tokens[i] for i in ids if i not in (self.CLS, self.SEP, self.PAD))
 
 
 # --- Subwords, learned by the library ---------------------------------------------------------------

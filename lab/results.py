@@ -11,7 +11,7 @@ from lab.experiments import Experiment, catalog
 
 BEGIN, END = "<!-- results -->", "<!-- /results -->"
 HEAD = ["| experiment | family | data | parameters | test split | minutes |", "|---|---|---|---:|---|---:|"]
-UNITS = {"char": "characters", "word": "words"}
+UNITS = {"char": "characters", "word": "words", "encoder": "words"}
 
 
 def test_metrics(metrics: dict[str, float], std: dict[str, float] | None = None) -> str:

@@ -244,6 +244,19 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "positions": "rotary", "norm": "post", "activation": "gelu", "bias": False, "dropout": 0.5,
         "tied": True, "label_smoothing": 0.5, "bos": 1, "eos": 2,
     },
+    "BERT": {
+        "vocab_size": 6, "length": 9, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
+        "dropout": 0.5, "tasks": ["masked", "order"], "separator": 2, "padding": 2,
+    },
+    **{
+        name: {
+            "vocab_size": 6, "length": 9, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
+            "dropout": 0.5, "frozen": True, "separator": 2, "padding": 2,
+        } | more
+        for name, more in (
+            ("SentenceClassifier", {}), ("TokenClassifier", {"num_classes": 4}), ("SpanExtractor", {})
+        )
+    },
     "ViT": {
         "image_shape": (1, 8, 8), "patch": 4, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
         "pool": "mean", "positions": "none", "norm": "post", "activation": "relu", "bias": False,

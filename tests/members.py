@@ -83,6 +83,8 @@ PIXELS = IMAGE | {"channels": 4, "layers": 1}
 WORDS = {"vocab_size": 3, "dim": 4}
 RECURRENT = {"vocab_size": 3, "embedding": 4, "hidden": 5}
 PIXEL_GPT = {"num_categories": 2, "layers": 1, "heads": 2, "width": 8}
+ENCODER = {"vocab_size": 5, "length": 6, "layers": 1, "heads": 2, "width": 8}
+READ = drawn(4, 8, 6)  # 1 is <sep>, 4 would be <pad>
 GPT = {"vocab_size": 3, "context": 6, "layers": 1, "heads": 2, "width": 8}
 
 
@@ -545,6 +547,32 @@ MEMBERS: dict[str, list[Member]] = {
         )
     ]
     + [language(GPT, PAIRS[2:])],
+    "modules.transformer.bert.BERT": [
+        Member(
+            ENCODER | {"tasks": tasks},
+            (READ, READ.where(READ == 3, -100), drawn(2, 8), drawn(2, 8, 6)),
+            lambda model: model.pair_logits(model(READ)) if model.pairs else model.predict(READ),
+            (Predictor,),
+        )
+        for tasks in (["masked", "next"], ["masked"], ["masked", "order", "replaced"])
+    ],
+    **{
+        f"modules.transformer.bert_heads.{name}": [
+            Member(
+                ENCODER | {"frozen": frozen} | more,
+                (READ, labels),
+                lambda model: model.predict(READ),
+                (Predictor,),
+                still=("encoder",) if frozen else (),
+            )
+            for frozen in (False, True)
+        ]
+        for name, labels, more in (
+            ("SentenceClassifier", drawn(2, 8), {}),
+            ("TokenClassifier", READ.where(READ < 3, -100), {"num_classes": 3}),
+            ("SpanExtractor", torch.tensor([[1, 2]]).expand(8, 2), {}),
+        )
+    },
     "modules.transformer.vit.ViT": [
         classifier(
             {"image_shape": (1, 4, 4), "patch": 2, "layers": 1, "heads": 2, "width": 8, "pool": pool}, FOURS

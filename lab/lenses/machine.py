@@ -43,17 +43,18 @@ from modules.recurrent.language_model import RecurrentLM
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.recurrent.stack import CELLS, Recurrent
 from modules.transformer.attention import Attention
+from modules.transformer.bert import BERT
+from modules.transformer.bert_heads import FineTuned
 from modules.transformer.block import Block
 from modules.transformer.davit import DaViT
 from modules.transformer.feedforward import FeedForward, GatedFeedForward
 from modules.transformer.gpt import GPT
 from modules.transformer.image_gpt import ImageGPT
-from modules.transformer.stack import Stack
 from modules.transformer.swin import Swin, WindowAttention
 from modules.transformer.translator import Translator
 from modules.transformer.vit import PatchClassifier, ViT
 
-Transformer = GPT | ImageGPT | Translator | ViT | Swin | DaViT
+Transformer = GPT | ImageGPT | Translator | ViT | Swin | DaViT | BERT | FineTuned
 
 LONGEST = 13  # letters of widths that are spelled out
 
@@ -423,9 +424,10 @@ def of_transformer(model: Transformer) -> Readings:
     mlp = first.feedforward
     if isinstance(mlp, FeedForward | GatedFeedForward):
         results["mlp"] = network(mlp, by_weights(mlp))
-    answers = (
-        model.head.out_features if isinstance(model, PatchClassifier) else model.embedding.num_embeddings
-    )
+    if isinstance(model, PatchClassifier | FineTuned):
+        answers = model.head.out_features
+    else:
+        answers = embedding_of(model).num_embeddings
     results["logits"] = Reading(str(answers), f"{parameters(model):,} parameters in the whole model")
     return results
 
@@ -436,8 +438,16 @@ def blocks_of(model: Transformer) -> tuple[list[Block], int]:
         mixer = cast(Block, model.blocks[0]).mixer
         attention = mixer.attention if isinstance(mixer, WindowAttention) else mixer
         return [cast(Block, block) for block in model.blocks], cast(Attention, attention).heads
-    stacks: list[Stack] = [model.encoder, model.decoder] if isinstance(model, Translator) else [model.stack]
+    if isinstance(model, Translator):
+        stacks = [model.encoder, model.decoder]
+    else:
+        stacks = [model.encoder.stack if isinstance(model, BERT | FineTuned) else model.stack]
     return [cast(Block, block) for stack in stacks for block in stack.blocks], stacks[0].heads
+
+
+def embedding_of(model: GPT | ImageGPT | Translator | BERT | FineTuned) -> nn.Embedding:
+    """The table of its tokens."""
+    return model.encoder.embedding if isinstance(model, BERT | FineTuned) else model.embedding
 
 
 def tokens_of(model: Transformer) -> Readings:
@@ -450,8 +460,10 @@ def tokens_of(model: Transformer) -> Readings:
             "tokens": Reading(str(rows * columns), said, "patches"),
             "embedding": Reading(f"{C * P * P}→{width}", f"a matrix from each patch to {width} numbers"),
         }
-    V, C = model.embedding.weight.shape
-    if isinstance(model, ImageGPT):
+    V, C = embedding_of(model).weight.shape
+    if isinstance(model, BERT | FineTuned):
+        most = len(model.encoder.positions.table)
+    elif isinstance(model, ImageGPT):
         most = model.n
     else:
         most = model.length if isinstance(model, Translator) else model.context

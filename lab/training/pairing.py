@@ -12,7 +12,7 @@ from lab import settings
 from lab.experiments import catalog
 from modules.base import Module
 
-NEEDED = ("event_shape", "image_shape", "num_features", "vocab_size")
+NEEDED = ("event_shape", "image_shape", "num_features", "vocab_size", "tasks")
 
 LINKED = (*NEEDED, "num_classes", "modes", "mode_sd")
 

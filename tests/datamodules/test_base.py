@@ -299,7 +299,7 @@ CLASSES = [
     c for m in MODULES for c in vars(m).values()
     if isinstance(c, type) and issubclass(c, DataModule) and c.__module__ == m.__name__
 ]  # fmt: skip
-ABSTRACT = ("DataModule", "Drawn", "OneGraph", "ImageData", "Pairs")
+ABSTRACT = ("DataModule", "Drawn", "Labelled", "OneGraph", "ImageData", "Pairs")
 WHOLE = {  # what reads a number, where it is not read without
     ("Text", "bpe_vocab_size"): {"tokenizer": "bpe"}, ("Contexts", "bpe_vocab_size"): {"tokenizer": "bpe"},
     ("StreamedText", "bpe_vocab_size"): {"tokenizer": "bpe"}, ("BinaryImages", "shift"): {"kind": "stripes"},
