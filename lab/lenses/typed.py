@@ -35,6 +35,28 @@ def square_commas(text: str) -> str:
     return cells.rows(text, is_square)[1]
 
 
+def matrix(text: str, reach: float, most: int) -> list[list[float]]:
+    """A matrix of up to `most` rows and columns: rows between semicolons or on lines of their own.
+
+    Raises:
+        UserError: a word is no number, rows differ in length, or there are too many.
+    """
+    rows = []
+    for line in cells.rows(text, lambda widths: len(set(widths)) == 1)[0]:
+        row, strange = fitting(line, reach)
+        if strange:
+            raise UserError(
+                f"“{strange[0][:20]}” is no number from −{reach:g} to {reach:g}: write rows such as 1 0; 0 1."
+            )
+        rows.append(row)
+    widths = {len(row) for row in rows}
+    if len(widths) != 1 or len(rows) > most or not 1 <= max(widths) <= most:
+        raise UserError(
+            f"Write one to {most} rows of equally many numbers, at most {most}, such as 1 0; 0 1."
+        )
+    return rows
+
+
 def square(text: str, reach: float, most: int) -> list[list[float]]:
     """A square matrix: rows between semicolons or on lines of their own, of whose commas the shape decides
     whether they are decimal marks.

@@ -208,7 +208,7 @@ def test_identity_matrices() -> None:  # TF-O4
     [
         ({"X": "1 0; x 1"}, "“x” is no number"),
         ({"X": "1 0; 1"}, "equally many"),
-        ({"X": ""}, "Write one to four rows"),
+        ({"X": ""}, "Write one to 4 rows"),
         ({"X": "1 2; 3 4"}, "W_Q has 4 rows and X 2 columns"),
         ({"W_Q": "1; 0; 1; 0"}, "2 heads cannot share"),
         ({"W_Q": "1 0; 0 1; 0 0; 1 1"}, "differ in columns"),

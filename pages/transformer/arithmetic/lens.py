@@ -16,7 +16,6 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from datamodules import cells
 from lab.errors import UserError
 from lab.lenses import typed
 from modules.transformer.attention import Attention, attention_mask
@@ -64,21 +63,8 @@ class Run:
 
 
 def matrix(text: str) -> Tensor:
-    """A matrix of up to 4 × 4 numbers that is typed.
-
-    Raises:
-        UserError: a word is no number, rows differ in length, or there are too many.
-    """
-    rows = []
-    for line in cells.rows(text, lambda widths: len(set(widths)) == 1)[0]:
-        row, strange = typed.fitting(line, REACH)
-        if strange:
-            raise UserError(f"“{strange[0][:20]}” is no number from −20 to 20: write rows such as 1 0; 0 1.")
-        rows.append(row)
-    widths = {len(row) for row in rows}
-    if len(widths) != 1 or not 1 <= len(rows) <= MOST or not 1 <= max(widths) <= MOST:
-        raise UserError("Write one to four rows of equally many numbers, at most four, such as 1 0; 0 1.")
-    return torch.tensor(rows, dtype=torch.float64)
+    """A matrix of up to 4 × 4 numbers that is typed."""
+    return torch.tensor(typed.matrix(text, REACH, MOST), dtype=torch.float64)
 
 
 def require_shapes(X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, heads: int, mask: str) -> None:
