@@ -43,6 +43,14 @@ BENCHES = {
         "lab.bench.efficient_attention",
         "efficient attention: recall, error of random features, slopes of time and memory, reach of windows",
     ),
+    "norms": (
+        "lab.bench.norms",
+        "norms: gradients at initialisation by layer, pre-norm, post-norm, none and ReZero, up to 48 layers",
+    ),
+    "positions": (
+        "lab.bench.positions",
+        "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",
+    ),
     "translation": (
         "lab.bench.translation",
         "translators: BLEU and exact sentences, greedy and by a beam of 5; nats, forced and free",
