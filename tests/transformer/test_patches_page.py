@@ -1,0 +1,61 @@
+"""The page Images as tokens: reach sets, rollout by hand, channel matrices, scenes that hold."""
+
+import pytest
+import torch
+from opening import open_page
+
+from lab import weights
+from lab.errors import UserError
+from lab.lenses import drawing
+from pages.transformer.patches import figures, lens
+from pages.transformer.patches.room import DAVIT, ROOM, SWIN, VIEWS, VIT, State
+
+MODELS = [weights.load(name).eval() for name in ("vit-digits", "swin-digits", "davit-digits")]
+
+
+def looked(now: State, digit: torch.Tensor | None = None) -> lens.Look:
+    picture = drawing.examples(8)[0][1] if digit is None else digit
+    return lens.look(now.view, picture, now.row, now.column, now.shift, *MODELS)  # type: ignore[arg-type]
+
+
+REACH = {"Shifted window": 64, "Region mask": 16, "W, SW, W": 64, "No shift": 16}
+
+
+@pytest.mark.parametrize("name", ROOM.scenes)
+def test_scenes_say_what_is_so(name: str) -> None:
+    now = ROOM.scenes[name].state
+    one = looked(now)
+    assert now.layer is not None and str(now.layer) and len(one.maps) == len(one.captions) == len(one.names)
+    if name in REACH:
+        assert int(one.maps[now.layer].sum()) == REACH[name]
+    assert figures.tokens(one) and figures.maps(one) and figures.classes(one)
+    torch.testing.assert_close(one.p.sum(), torch.ones(()).to(one.p))
+
+
+def test_rollout_is_a_product_and_rows_sum_to_one() -> None:
+    one = looked(State(view=VIT))
+    A = [w.mean(0) for w in lens.recorded(MODELS[0], drawing.examples(8)[0][1])]  # type: ignore[arg-type]
+    product = torch.eye(17)
+    for each in A:
+        product = 0.5 * (each + torch.eye(17)) @ product
+    torch.testing.assert_close(one.maps[-1].flatten(), product[0, 1:])
+    torch.testing.assert_close(product.sum(1), torch.ones(17))
+
+
+def test_regions_of_shifted_windows_and_channels() -> None:
+    assert lens.groups(0).unique(return_counts=True)[1].tolist() == [16] * 4
+    assert sorted(lens.groups(2).unique(return_counts=True)[1].tolist()) == [4] * 4 + [8] * 4 + [16]
+    one = looked(State(view=DAVIT))
+    assert one.maps.shape == (2, 48, 48)
+    torch.testing.assert_close(one.maps.sum(-1), torch.ones(2, 48))
+    assert lens.held(0, 0, True) == lens.OPTIONS[1] and lens.held(3, 3, True) == lens.OPTIONS[0]
+
+
+def test_no_ink_gets_a_sentence() -> None:
+    with pytest.raises(UserError, match="no ink"):
+        looked(State(view=SWIN), torch.zeros(8, 8))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_opens(view: str) -> None:
+    assert open_page("transformer/patches", view=view)
