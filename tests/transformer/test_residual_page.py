@@ -146,7 +146,7 @@ def test_figures_have_a_frame_for_each_token(shipped: GPT) -> None:
     tree = figures.lens(one.p, names, text.pieces, "probability")
     assert len(tree["layout"]["shapes"][0]["x0"].values) == len(text.pieces) == lens.MOST
     assert list(tree["data"][0]["text"][-1]) == [figures.shortened(n) for n in names[0]]  # the lowest row
-    assert figures.shortened("exception") == "excep…" and figures.shortened("raised") == "raised"
+    assert figures.shortened("exception") == "exce…" and figures.shortened("raise") == "raise"
 
 
 @pytest.mark.parametrize("text", ["a", "é🙂x", "\n", "word " * 200])

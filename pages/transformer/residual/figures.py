@@ -11,7 +11,7 @@ from lab.figures.moving import Tree, per_frame, resting, turning
 from lab.figures.tokens import escape
 
 ROOM = 560  # pixels that the columns share on the smallest screen
-LETTERS = 6  # of a name in a cell; the whole one is read by pointing at it
+LETTERS = 5  # of a name in a cell; the whole one is read by pointing at it
 
 
 def shortened(name: str) -> str:
