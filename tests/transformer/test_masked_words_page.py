@@ -1,0 +1,85 @@
+"""The page Masked words: candidates and losses recomputed, scenes that hold, own text with a fault."""
+
+import pytest
+import torch
+from opening import run_page
+
+from lab import weights
+from lab.errors import UserError
+from pages.transformer.masked_words import lens
+from pages.transformer.masked_words.room import MASKED, ROOM, SENTENCE, SPAN, TAGGED, WORDS
+
+FIRST = {"Both sides": "bought", "Left changed": "buys", "Right changed": "sold"}
+
+
+@pytest.mark.parametrize("name", FIRST)
+def test_both_sides_decide_the_hidden_word(name: str) -> None:
+    one = lens.masked(weights.load("bert-gazette").eval(), ROOM.scenes[name].state.text)
+    words, p = one.top(0)
+    assert words[0] == FIRST[name] == one.truths[0] and p[0] > 0.9
+    assert one.words[one.places[0]] == "<mask>"
+    assert torch.allclose(one.looks.sum(-1), torch.ones(1, 4), atol=1e-5)
+
+
+def test_the_loss_has_a_term_for_each_hidden_word() -> None:
+    model = weights.load("bert-gazette").eval()
+    text = ROOM.scenes["Loss at masks"].state.text
+    one = lens.masked(model, text)
+    assert one.truths == ["yesterday", "kite", "in"] and len(one.words) - 2 == 11
+    tokens, truths = lens.hide(text)
+    targets = torch.full_like(tokens, -100)
+    targets[0, one.places] = torch.tensor([lens.CODER.tokens.index(word) for word in truths])
+    batch = (tokens, targets, torch.zeros(1).long(), torch.full_like(tokens, -100))
+    expected = torch.tensor(one.known).log().neg().mean()
+    nll = torch.nn.functional.cross_entropy(model.predict(tokens)[0], targets[0], ignore_index=-100)
+    assert torch.allclose(nll, expected, atol=1e-4)
+    assert lens.loss(one).endswith(f"= {float(expected):.3f}") and model.step(batch, "val") > nll
+    assert "softmax" in lens.loss(lens.masked(model, "the <mask> was good ."))
+
+
+def test_heads_say_what_the_scenes_say() -> None:
+    load = weights.load
+    pair = load("bert-reviews").eval(), load("bert-frozen-reviews").eval()
+    turned, twin = (lens.judged(*pair, ROOM.scenes[n].state.review) for n in ("Negation", "Same bag"))
+    assert sorted(turned.words) == sorted(twin.words)
+    assert turned.p[0] > 0.9 and twin.p[0] < 0.1 and 0.2 < turned.p[1] < 0.8
+    words, p = lens.tagged(load("bert-names").eval(), load("bert-frozen-names").eval(), TAGGED)
+    tags = dict(zip(words, [lens.gazette.TAGS[i] for i in p[0].argmax(0).tolist()], strict=True))
+    assert (tags["lincoln"], tags["jordan"], tags["chelsea"]) == ("organisation", "person", "place")
+    model = load("bert-questions").eval()
+    now = ROOM.scenes["Span"].state
+    answer = lens.answered(model, now.question, now.passage)
+    assert answer.text == "a big red kite"
+    n = len(answer.words)
+    assert answer.scores.isnan().sum() == n * (n - 1) // 2
+    s, e = answer.span
+    assert answer.scores.nan_to_num(-1).max() == answer.scores[s, e]
+    assert torch.allclose(answer.scores[s, e], answer.start[s] * answer.end[e])
+    now = ROOM.scenes["Two in the past"].state
+    wrong = lens.answered(model, now.question, now.passage)
+    assert wrong.text != "anna" and wrong.start.max() < 0.9
+
+
+def test_text_that_cannot_be_used_gets_a_sentence() -> None:
+    for text, words in (
+        ("anna bought", "No word is hidden"),
+        ("anna [bought", "bracket"),
+        ("[two words] here", "bracket"),
+        ("", "No word"),
+        ("[a] " * 61, "reads up to 60"),
+    ):
+        with pytest.raises(UserError, match=words):
+            lens.masked_text(text)
+    with pytest.raises(UserError, match="no word"):
+        lens.plain_text(" ")
+    with pytest.raises(UserError, match="together"):
+        lens.answered(weights.load("bert-questions"), "who " * 30, "anna " * 40)
+    assert lens.says("the xylophone was good .").endswith("xylophone.") and not lens.says("[bought] <mask>")
+    page = run_page("transformer/masked_words", text="anna bought")
+    said = " ".join(each.value for each in [*page.warning, *page.error, *page.info])
+    assert not page.exception and "No word is hidden" in said
+
+
+@pytest.mark.parametrize("task", [MASKED, SENTENCE, WORDS, SPAN])
+def test_each_task_opens(task: str) -> None:
+    assert not run_page("transformer/masked_words", task=task).exception
