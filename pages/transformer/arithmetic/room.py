@@ -90,8 +90,8 @@ ROOM = Room(
             State(step=4, entry=2),
         ),
         "Mask off": Scene(
-            "Without the mask token 1 looks ahead: no weight of its row is 0, and each row still sums to 1.",
-            State(mask=FULL, step=5, token=1, entry=3),
+            "Without the mask token 1 looks ahead: .06 of its row goes to token 2; each row still sums to 1.",
+            State(mask=FULL, step=5, token=1, entry=2),
         ),
         "Output": Scene(
             "Row 3 of A times column 1 of V: the weights mix the values, token by token.",

@@ -153,9 +153,8 @@ def captions(one: Mix) -> list[str]:
         order = np.argsort(-a, kind="stable")
         first, second = int(order[0]), int(order[1])
         if one.kind == LINEAR:
-            texts.append(
-                f"Key {first + 1} matches most, with weight {a[first]:.2f}; all sum to {a.sum():.2f}."
-            )
+            total = round(float(a.sum()), 2) + 0.0  # no −0
+            texts.append(f"Key {first + 1} matches most, with weight {a[first]:.2f}; all sum to {total:.2f}.")
         else:
             texts.append(
                 f"Key {first + 1} has weight {a[first]:.3f}, key {second + 1} {a[second]:.3f}; entropy "

@@ -71,7 +71,8 @@ ROOM = Room(
     state=State,
     symbols={
         r"\mathcal{L}": "loss", "M": "masked places", "x_t": "word at place t",
-        r"\tilde x": "sentence as it is read, with its masks", r"h_{\text{cls}}": "output embedding of the token cls",
+        r"\tilde x": "sentence as it is read, with its masks",
+        r"h_{\text{cls}}": "output embedding of the token cls",
         "w": "weights of the new layer", "b": "its bias", "p_s": "probability that the answer begins there",
         "p_e": "probability that it ends there", "s": "first word", "e": "last word", "y": "label",
         "t": "place",
