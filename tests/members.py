@@ -645,6 +645,7 @@ BASES = [
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
     "modules.labels.Labels",
+    "modules.transformer.bert_heads.FineTuned",
     "modules.transformer.vit.PatchClassifier",
     "modules.recurrent.labelling.Labeller",
     "modules.diffusion.gaussian_diffusion.GaussianDiffusion",

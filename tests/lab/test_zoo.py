@@ -16,7 +16,12 @@ from modules.autoregressive.pixelcnn import MaskedConv2d
 from tests.lab.test_experiments import CATALOG, data_of
 
 SHIPPED = [name for name, e in catalog().items() if e.weights == ZOO / name]
-BUDGETS = {"autoregressive": 16e6, "latent": 14e6, "recurrent": 12e6}  # bytes; any other 8 MB
+BUDGETS = {
+    "autoregressive": 16e6,
+    "latent": 14e6,
+    "recurrent": 12e6,
+    "transformer": 12e6,
+}  # bytes; any other 8 MB
 REASON = re.compile(r"^save_dtype: \w+ +# (\d\.\d) MB: \w.*", re.MULTILINE)
 BITS = {"float16": 11, "bfloat16": 8}  # of a number, its first 1 among them
 
@@ -31,7 +36,7 @@ def test_what_ships_stays_within_its_budget() -> None:
     for name in SHIPPED:
         total[CATALOG[name].family] += size(ZOO / name)
     assert {family: n for family, n in total.items() if n > BUDGETS.get(family, 8e6)} == {}
-    assert total.total() <= 72e6
+    assert total.total() <= 88e6
     assert {path.name for path in ZOO.iterdir() if path.is_dir()} == set(SHIPPED)
 
 

@@ -60,6 +60,7 @@ SMALL = GAMES | CHAINS | NETS | VAES | {
     "gaussianchain-digits", "neighbours-digits", "rnade-digits", "rnade-digits-k1", "gmm-digits", "fa-digits",
     "ppca-digits", "glow-digits", "glow-digits-no9", "ddpm-digits", "vlb-digits", "ldm-digits",
     "vqvae-digits"}  # fmt: skip
+PALETTES = {"imagegpt-digits"}  # pictures by a transformer
 SPOKEN = {"bengio-classes", "bengio-multi30k", "bengio-pydocs", "bengio-shakespeare", "bengio-verbs",
           "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare", "lstm-pydocs",
           "lstm-shakespeare"}  # fmt: skip
@@ -122,8 +123,8 @@ ADMITTED: dict[str, Row] = {
         conditional_bench.fits,
         GAMES - {"dcgan-digits", "progressive-digits"} | {"infogan-mnist"},
     ),
-    "adversarial/judge": (judge.fits, SMALL | LARGE - RESIZED),
-    "adversarial/birthday": (generated.makes_digits, SMALL | LARGE),
+    "adversarial/judge": (judge.fits, SMALL | PALETTES | LARGE - RESIZED),
+    "adversarial/birthday": (generated.makes_digits, SMALL | PALETTES | LARGE),
     "language/two_strategies": (language.offers_next_token, SPOKEN),
 }
 # that take models of other families too
@@ -142,7 +143,7 @@ OPENED += [("attributes", name) for name in ("tcvae-sprites", "factorvae-sprites
 OPENED += [("mixture", "gmm"), ("linear", "fa"), ("hidden_markov", "hmm"), ("hidden_markov", "hmm-clouds")]
 ELSEWHERE = [
     ("adversarial/judge", n)
-    for n in ("vqvae-digits", "variance-digits", "fvsbn-digits", "progressive-digits")
+    for n in ("vqvae-digits", "variance-digits", "fvsbn-digits", "progressive-digits", "imagegpt-digits")
 ]
 ELSEWHERE += [
     ("adversarial/birthday", n) for n in ("vqvae-digits", "nade-greys-mnist", "stylegan-mnist", "iwae-mnist")

@@ -15,7 +15,7 @@ from pages.transformer.arithmetic.room import BLOCK, FULL, HEAD, PADDING, ROOM, 
 
 
 def run(now: State) -> lens.Run:
-    typed = (lens.matrix(text) for text in (now.X, now.W_Q, now.W_K, now.W_V))
+    typed = (lens.matrix(text) for text in (now.inputs, now.W_Q, now.W_K, now.W_V))
     return lens.run(now.view, *typed, now.heads, now.head, now.mask, now.norm, now.scaled, now.columns)
 
 
@@ -37,7 +37,7 @@ def softmax(x: np.ndarray) -> np.ndarray:
 def test_matrices_by_numpy(scaled: bool, mask: str) -> None:
     now = State(view=BLOCK, scaled=scaled, mask=mask)
     one = run(now)
-    X, *weights = (lens.matrix(text).numpy() for text in (now.X, now.W_Q, now.W_K, now.W_V))
+    X, *weights = (lens.matrix(text).numpy() for text in (now.inputs, now.W_Q, now.W_K, now.W_V))
     N, open_ = normed(X), np.ones((3, 3), bool)
     if mask == room.CAUSAL:
         open_ = np.tril(open_)
@@ -194,7 +194,7 @@ def test_scenes_say_what_is_so() -> None:
 
 
 def test_identity_matrices() -> None:  # TF-O4
-    given = {"X": "1 0; 0 1", "W_Q": "1 0; 0 1", "W_K": "1 0; 0 1", "W_V": "1 2; 3 4"}
+    given = {"inputs": "1 0; 0 1", "W_Q": "1 0; 0 1", "W_K": "1 0; 0 1", "W_V": "1 2; 3 4"}
     now = State(**given, heads=1, norm="none", mask=FULL)
     near(run(now).parts["A1"].values, [[0.669762, 0.330238], [0.330238, 0.669762]], 1e-6)
     near(run(now).parts["C1"].values, [[1.660477, 2.660477], [2.339523, 3.339523]], 1e-6)
@@ -207,15 +207,15 @@ def test_identity_matrices() -> None:  # TF-O4
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"X": "1 0; x 1"}, "“x” is no number"),
-        ({"X": "1 0; 1"}, "equally many"),
-        ({"X": ""}, "Write one to 4 rows"),
-        ({"X": "1 2; 3 4"}, "W_Q has 4 rows and X 2 columns"),
+        ({"inputs": "1 0; x 1"}, "“x” is no number"),
+        ({"inputs": "1 0; 1"}, "equally many"),
+        ({"inputs": ""}, "Write one to 4 rows"),
+        ({"inputs": "1 2; 3 4"}, "W_Q has 4 rows and X 2 columns"),
         ({"W_Q": "1; 0; 1; 0"}, "2 heads cannot share"),
         ({"W_Q": "1 0; 0 1; 0 0; 1 1"}, "differ in columns"),
         ({"W_V": "1 0; 0 1; 0 0; 1 1"}, "W_V has 2 columns"),
-        ({"X": "1 1 1 1; 1 2 3 4"}, "divides by the spread"),
-        ({"X": "1 2 3 4", "mask": PADDING}, "cannot be padding"),
+        ({"inputs": "1 1 1 1; 1 2 3 4"}, "divides by the spread"),
+        ({"inputs": "1 2 3 4", "mask": PADDING}, "cannot be padding"),
     ],
 )
 def test_bad_input_is_one_sentence(given: dict[str, str], words: str) -> None:
@@ -224,9 +224,9 @@ def test_bad_input_is_one_sentence(given: dict[str, str], words: str) -> None:
 
 
 def test_the_page_says_it_and_takes_own_matrices() -> None:
-    page = run_page("transformer/arithmetic", X="1 0; x 1")
+    page = run_page("transformer/arithmetic", inputs="1 0; x 1")
     said = " ".join(each.value for each in [*page.warning, *page.error, *page.info])
     assert not page.exception and "is no number" in said
-    assert open_page("transformer/arithmetic", X="1 2 3 4")  # one token
+    assert open_page("transformer/arithmetic", inputs="1 2 3 4")  # one token
     assert open_page("transformer/arithmetic", view=BLOCK, norm="post", heads=1)
     assert open_page("transformer/arithmetic", view=HEAD, norm="none", columns=True)

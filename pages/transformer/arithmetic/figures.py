@@ -15,7 +15,7 @@ Places = Mapping[str, tuple[float, float]]  # key -> left and top of its first c
 ACROSS, DOWN = 0.6, 1.0  # between two matrices; titles stand in the latter
 PALE = 2.4  # how far colours stay from the ends of their scale, so that numbers are read on them
 TITLES = {
-    "X": "X", "N": "LN(X)", "WQ": "W<sub>Q</sub>", "WK": "W<sub>K</sub>", "WV": "W<sub>V</sub>", "Q": "Q",
+    "x": "X", "N": "LN(X)", "WQ": "W<sub>Q</sub>", "WK": "W<sub>K</sub>", "WV": "W<sub>V</sub>", "Q": "Q",
     "K": "K", "V": "V", "M": "S + M", "A": "A = softmax", "C": "C = A V", "D": "D = [C] W<sub>O</sub>",
     "U": "X + D", "Y": "Y", "L": "LN(Y)", "F": "F", "G": "Y + F", "Z": "Z",
 }  # fmt: skip
@@ -41,13 +41,13 @@ def placed(one: Run) -> Places:
     """Where each matrix stands, tokens as rows: the factors of a product left of it and above it."""
     across, down = (DOWN, ACROSS) if one.columns else (ACROSS, DOWN)
     shapes = {key: part.values.shape for key, part in one.parts.items()}
-    n, C = shapes["X"]
+    n, C = shapes["x"]
     places: dict[str, tuple[float, float]] = {}
     if one.given[-1].startswith("W"):
         i = one.given[-1][-1]
         above, middle, below = 0.0, max(C, n) + down, max(C, n) + n + 2 * down
         normed = "N" in one.film
-        places["X"] = (0, max(C, n) - n if normed else middle)
+        places["x"] = (0, max(C, n) - n if normed else middle)
         if normed:
             places["N"] = (0, middle)
         x = C + across
@@ -170,7 +170,7 @@ def numbers(one: Run, places: Places, printed: bool, count: int) -> dict[str, An
     frames = [[t if f >= s else "" for t, s in zip(texts, first, strict=True)] for f in range(count)]
     return {
         "type": "scatter", "x": x, "y": y, "mode": "text", "text": per_frame(frames), "hoverinfo": "skip",
-        "textfont": {"size": theme.FONT_SIZE - 1, "color": theme.text()},
+        "textfont": {"size": theme.FONT_SIZE - 4, "color": theme.text()},
     }  # fmt: skip
 
 

@@ -73,11 +73,13 @@ def require_shapes(X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, heads: int,
         UserError: the matrices cannot be multiplied, or shared by the heads.
     """
     C = X.shape[1]
-    for name, W in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V)):
+    for letter, W in zip("QKV", (W_Q, W_K, W_V), strict=True):
         if len(W) != C:
-            raise UserError(f"{name} has {len(W)} rows and X {C} columns: give it as many rows.")
+            raise UserError(f"W_{letter} has {len(W)} rows and X {C} columns: give it as many rows.")
         if W.shape[1] % heads:
-            raise UserError(f"{name} has {W.shape[1]} columns, which {heads} heads cannot share: add one.")
+            raise UserError(
+                f"W_{letter} has {W.shape[1]} columns, which {heads} heads cannot share: add one."
+            )
     if W_Q.shape[1] != W_K.shape[1]:
         raise UserError("W_Q and W_K differ in columns: a query and a key need equally many entries.")
     if W_V.shape[1] != C:
@@ -102,10 +104,11 @@ def block_of(
 
 @torch.no_grad()
 def run(
-    view: str, X: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, heads: int, head: int, mask: str,
+    view: str, inputs: Tensor, W_Q: Tensor, W_K: Tensor, W_V: Tensor, heads: int, head: int, mask: str,
     norm: str, scaled: bool, columns: bool,
 ) -> Run:  # fmt: skip
     """All matrices of the block, and which of them the view shows."""
+    X = inputs
     require_shapes(X, W_Q, W_K, W_V, heads, mask)
     block, n = block_of(W_Q, W_K, W_V, heads, norm, scaled), len(X)
     padding = torch.arange(n)[None] == n - 1 if mask == PADDING else None
@@ -117,12 +120,12 @@ def run(
     if not all(value.isfinite().all() for value in at.values()):
         raise UserError("Layer norm divides by the spread of a row, which is 0 here: let its numbers differ.")
 
-    parts: dict[str, Part] = {"X": Part(X.numpy(), "x")}
-    base = "X"
+    parts: dict[str, Part] = {"x": Part(X.numpy(), "x")}
+    base = "x"
     if norm == "pre":
         of: Tensor = block.mixer_norm(X)  # type: ignore[operator]
-        parts["N"] = Part(of.numpy(), r"\tilde{x}", "norm", ("X",), "LN: minus the mean of its row, divided "
-                          "by the standard deviation of the row.")  # fmt: skip
+        parts["N"] = Part(of.numpy(), r"\tilde{x}", "normed", ("x",), "LN: minus the mean of its row, by "
+                          "the standard deviation of the row.")  # fmt: skip
         base = "N"
     here = "LN(X)" if norm == "pre" else "X"
     hidden = "the last token" if mask == PADDING else "later tokens"
@@ -140,7 +143,7 @@ def run(
                               "S: each query with each key.")  # fmt: skip
         if allowed is not None:
             M = S.masked_fill(~allowed.expand(1, 1, n, n)[0, 0], -math.inf)
-            parts["M" + i] = Part(M.numpy(), "s + m", "mask", ("S" + i,),
+            parts["M" + i] = Part(M.numpy(), "s + m", "masked", ("S" + i,),
                                   f"S + M: scores of {hidden} become −∞.")  # fmt: skip
         source = "M" if "M" + i in parts else "S"
         parts["A" + i] = Part(call.weights[0, h].numpy(), "a", "softmax", (source + i,),
@@ -151,10 +154,10 @@ def run(
     tail = stream_parts(block, at, norm, heads, parts)
     if view == HEAD:
         i = str(min(head, heads))
-        given: tuple[str, ...] = ("X", "WQ" + i, "WK" + i, "WV" + i)
+        given: tuple[str, ...] = ("x", "WQ" + i, "WK" + i, "WV" + i)
         film = [k for k in ("N", *(c + i for c in "QKVSMAC")) if k in parts]
     else:
-        given, film = ("X",), [k for k in ("N", "C1", "C2", *tail) if k in parts]
+        given, film = ("x",), [k for k in ("N", "C1", "C2", *tail) if k in parts]
     return Run(parts, tuple(film), given, 1 / call.scale, columns)
 
 
@@ -167,17 +170,17 @@ def stream_parts(
     parts["D"] = Part(at["mixer"].numpy(), "d", "join", joined, "D: the heads beside each other, W_O = I.")
     F, add = at["feedforward"], "The stream is added to, never overwritten."
     if norm == "post":
-        parts["U"] = Part(at["in"].add(at["mixer"]).numpy(), "u", "sum", ("X", "D"), f"X + D. {add}")
-        parts["Y"] = Part(at["after mixer"].numpy(), r"\tilde{y}", "norm", ("U",), "LN(X + D).")
+        parts["U"] = Part(at["in"].add(at["mixer"]).numpy(), "u", "sum", ("x", "D"), f"X + D. {add}")
+        parts["Y"] = Part(at["after mixer"].numpy(), r"\tilde{y}", "normed", ("U",), "LN(X + D).")
         parts["F"] = Part(F.numpy(), "f", "relu", ("Y",), "F: feed-forward, ReLU with W₁ = W₂ = I.")
         parts["G"] = Part(at["after mixer"].add(F).numpy(), "u", "sum", ("Y", "F"), add)
-        parts["Z"] = Part(at["out"].numpy(), "z", "norm", ("G",), "LN of the sum: what the block gives.")
+        parts["Z"] = Part(at["out"].numpy(), "z", "normed", ("G",), "LN of the sum: what the block gives.")
         return ["D", "U", "Y", "F", "G", "Z"]
-    parts["Y"] = Part(at["after mixer"].numpy(), "y", "sum", ("X", "D"), f"Y = X + D. {add}")
+    parts["Y"] = Part(at["after mixer"].numpy(), "y", "sum", ("x", "D"), f"Y = X + D. {add}")
     source = "Y"
     if norm == "pre":
         L: Tensor = block.feedforward_norm(at["after mixer"])  # type: ignore[operator]
-        parts["L"] = Part(L.numpy(), r"\tilde{y}", "norm", ("Y",), "LN(Y), each row for itself.")
+        parts["L"] = Part(L.numpy(), r"\tilde{y}", "normed", ("Y",), "LN(Y), each row for itself.")
         source = "L"
     parts["F"] = Part(F.numpy(), "f", "relu", (source,), "F: feed-forward, ReLU with W₁ = W₂ = I.")
     parts["Z"] = Part(at["out"].numpy(), "z", "sum", ("Y", "F"), f"Z = Y + F. {add}")

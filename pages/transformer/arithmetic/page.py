@@ -53,7 +53,7 @@ with stage.below:
         "Every row of A sums to 1, whatever the scores. The mask adds −∞ before the softmax, so that its "
         "weights are exactly 0. A head never sees more of another token than its value."
     )
-    n = len(one.parts["X"].values)
+    n = len(one.parts["x"].values)
     if n > 1:
         ui.check(
             f"To which token does token {n} attend most in head {head}?",
@@ -63,7 +63,7 @@ with stage.below:
             wrong=[f"Its weight is {lens.rows_of_weights(one, head)[-1][i]:.3f}." for i in range(n)],
             veils=("picture", "equation"),
         )
-    typed = ", ".join(f"lens.matrix({text!r})" for text in (now.X, now.W_Q, now.W_K, now.W_V))
+    typed = ", ".join(f"lens.matrix({text!r})" for text in (now.inputs, now.W_Q, now.W_K, now.W_V))
     rest = (now.heads, head, now.mask, now.norm, now.scaled, now.columns)
     ui.program(
         f"""

@@ -22,13 +22,13 @@ K_AS_USED = "1 0 1 0; 0 1 1 1; 1 1 0 1; 0 1 1 0"  # with which the printed K of 
 
 def comparable(now: Any) -> bool:
     """Whether the text prints numbers for this: its tokens, two heads, its mask and its norm."""
-    return bool(now.X == X and now.heads == 2 and now.mask == CAUSAL and now.norm == PRE)
+    return bool(now.inputs == X and now.heads == 2 and now.mask == CAUSAL and now.norm == PRE)
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = HEAD
-    X: Annotated[str, Text("X", 80, reads=READS, row="x", help=ROWS)] = X
+    inputs: Annotated[str, Text("X", 80, reads=READS, row="x", help=ROWS)] = X
     W_Q: Annotated[str, Text("W_Q", 80, reads=READS, row="x", help=COLUMNS)] = W_Q
     W_K: Annotated[str, Text("W_K", 80, reads=READS, row="w", help=COLUMNS)] = W_K
     W_V: Annotated[str, Text("W_V", 80, reads=READS, row="w", help=COLUMNS)] = W_V

@@ -26,7 +26,7 @@ def operands(one: Run, key: str, i: int, j: int) -> list[Area]:
         return [row[0], (part.of[1], 0, j, shapes[part.of[1]][0], 1)]
     if part.rule == "scores":
         return [row[0], (part.of[1], j, 0, 1, shapes[part.of[1]][1])]
-    if part.rule in ("norm", "softmax"):
+    if part.rule in ("normed", "softmax"):
         return row
     if part.rule == "join":
         wide = shapes[part.of[0]][1]
@@ -57,13 +57,13 @@ def equation(one: Run, key: str, i: int, j: int) -> str:
         middle = added(terms)
         if part.rule == "scores" and one.scale != 1:
             middle = rf"\frac{{{middle}}}{{\sqrt{{{round(one.scale**2)}}}}}"
-    elif part.rule == "norm":
+    elif part.rule == "normed":
         row = areas[0][0]
         middle = rf"\frac{{{said(row[j])} - {said(row.mean(), True)}}}{{{row.std():.3f}}}"
     elif part.rule == "softmax":
         powers = [f"e^{{{said(s)}}}" if s > -math.inf else "0" for s in areas[0][0]]
         middle = rf"\frac{{{powers[j]}}}{{{' + '.join(powers)}}}"
-    elif part.rule == "mask":
+    elif part.rule == "masked":
         s = float(areas[0][0, 0])
         middle = said(s) + (" + 0" if math.isfinite(values[i, j]) else r" - \infty")
     elif part.rule == "relu":

@@ -25,7 +25,7 @@ if now.task == MASKED:
     one = ui.compute(lens.masked, now)
     film = ui.film_of(now, len(one.places), names=[f"mask {k + 1}" for k in range(len(one.places))])
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(figures.looks(one), key="looks", share=1.0, film=film,
                       alt="Where the mask looks in each layer, to both sides")  # fmt: skip
@@ -45,7 +45,7 @@ if now.task == MASKED:
 elif now.task == SENTENCE:
     judged = ui.compute(lens.judged, now)
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(figures.cls_looks(judged), key="cls", share=1.0,
                       alt="Where cls looks in each layer")  # fmt: skip
@@ -85,7 +85,7 @@ elif now.task == WORDS:
 else:
     answer = ui.compute(lens.answered, now)
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(figures.ends(answer), key="ends", share=1.0,
                       alt="Probability of each word to begin and to end the answer")  # fmt: skip

@@ -13,7 +13,7 @@ def tokens(one: Look) -> Tree:
     tone = 0.12 + 0.4 * ((grids * 7) % 10) / 10  # neighbours differ
     values = tone * (1 - array(one.picture)) + array(one.picture)
     fig = heatmap(values[0], square=True, colorbar=False, hover=False, zmin=0, zmax=1,
-                  title="picture and its tokens or windows", height=420)  # fmt: skip
+                  title="picture, its tokens", height=420)  # fmt: skip
     return turning(fig, z=values)
 
 

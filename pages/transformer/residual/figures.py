@@ -10,7 +10,7 @@ from lab.figures.basic import array, curves, heatmap
 from lab.figures.moving import Tree, per_frame, resting, turning
 from lab.figures.tokens import escape
 
-ROOM = 560  # pixels that the columns share on the smallest screen
+SIZE = 15  # of the names in cells
 LETTERS = 5  # of a name in a cell; the whole one is read by pointing at it
 
 
@@ -31,13 +31,11 @@ def lens(values: Tensor, names: Sequence[Sequence[str]], pieces: Sequence[str], 
     """
     z, rows = array(values)[::-1], layer_names(len(names))[::-1]
     cells = [[escape(shortened(name)) for name in row] for row in names[::-1]]
-    fig = heatmap(
-        z, [escape(p) for p in pieces], rows, xlabel="token read", hover=False, height=460,
-    )  # fmt: skip
-    T, longest = len(pieces), max(len(shortened(name)) for row in names for name in row)
-    size = max(11, min(theme.FONT_SIZE, int(ROOM / T / (0.62 * max(2, longest)))))
+    columns = [escape(shortened(piece)) for piece in pieces]
+    fig = heatmap(z, columns, rows, xlabel="token read", hover=False, colorbar=False, height=460)
+    T = len(pieces)
     fig.update_traces(
-        text=cells, texttemplate="%{text}", textfont={"size": size}, hoverinfo=None,
+        text=cells, texttemplate="%{text}", textfont={"size": SIZE}, hoverinfo=None,
         hovertemplate="%{y}: %{text}, " + label + " %{z:.3f}<extra></extra>",
     )  # fmt: skip
     fig.add_shape(

@@ -20,7 +20,7 @@ from modules.transformer.stream import StreamRecorder, record_stream
 from pages.transformer.residual.room import CAPITAL, DIFFERENCE, RAISED, RANK, WHOLE
 
 Card = Mapping[str, Any]
-MOST = 12  # tokens that are drawn: names stand in the cells
+MOST = 8  # tokens that are drawn: names stand in the cells
 
 
 def fits(entry: Experiment) -> bool:

@@ -10,7 +10,7 @@ COLOURS = PROBABILITY, RANK = "probability", "rank of the last"
 TARGETS = LIKELIEST, DIFFERENCE = "likeliest", "first − second"
 WHOLE = "nothing"
 CAPITAL = "First Citizen:\nSpeak.\n\nFirst Cit"
-RAISED = "Raise ValueError if the list is em"
+RAISED = "Raise ValueError if the"
 
 
 def gridded(state: Any) -> bool:
@@ -26,7 +26,7 @@ class State:
     text: Annotated[
         str | None,
         Text("Your text", first=late("lens", "first_text"), examples=late("lens", "examples"),
-             help="The last 12 tokens are drawn."),
+             help="The last 8 tokens are drawn."),
     ] = None  # fmt: skip
     colour: Annotated[
         str,
