@@ -59,7 +59,12 @@ def logit_lens() -> None:
             f"Behind {text.pieces[film.at]} ({film.at + 1}): from where on is the final token the likeliest?",
             options, options[settled],
             f"There its probability is {float(one.final_p[settled, film.at]):.3f}.",
-            wrong={name: f"There its rank is {int(one.rank[l, film.at])}." for l, name in enumerate(options)},
+            wrong={
+                name: f"{name.capitalize()}: its rank is {int(one.rank[l, film.at])} there."
+                if l < settled
+                else f"{name.capitalize()}: it has been first before."
+                for l, name in enumerate(options)
+            },
             veils=("picture", "equation"),
         )  # fmt: skip
         program(f"lens.grid(model, card, {text.readable!r}, {now.without!r}).final_p[:, {film.at}]",
@@ -108,7 +113,8 @@ def parts() -> None:
             "MLPs?",
             ["heads", "MLPs"], "heads" if heads > mlp else "MLPs",
             f"Heads add {heads:+.2f}, MLPs {mlp:+.2f}.",
-            wrong=f"Heads add {heads:+.2f}, MLPs {mlp:+.2f}.", veils=("picture", "equation"),
+            wrong=[f"All heads add {heads:+.2f}.", f"All MLPs add {mlp:+.2f}."],
+            veils=("picture", "equation"),
         )  # fmt: skip
         program(f"lens.contributions(model, card, {text.readable!r}, {now.target!r}).running[{film.at}]",
                 one.running[film.at])  # fmt: skip

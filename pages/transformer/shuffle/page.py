@@ -39,7 +39,8 @@ with stage.below:
         "Does this model tell “dog bites man” from “man bites dog”?",
         ["yes", "no"], "yes" if most[-1] > 1e-9 else "no",
         f"In the last frame the largest change of an output is {most[-1]:.2g}.",
-        wrong=f"In the last frame the largest change of an output is {most[-1]:.2g}.",
+        wrong=["Nothing in it knows a place: rows only move with their tokens.",
+               "A place enters by its code or by the mask: moved tokens get other outputs."],
         veils=("changed", "equation"),
     )  # fmt: skip
     arguments = (now.view, one.words, one.orders[-1].tolist(), now.scheme, now.causal, now.layers, now.seed)
