@@ -246,7 +246,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "BERT": {
         "vocab_size": 6, "length": 9, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
-        "dropout": 0.5, "tasks": ["masked", "order"], "separator": 2, "padding": 2,
+        "dropout": 0.5, "tasks": ["masked", "replaced"], "separator": 2, "padding": 2,
     },
     **{
         name: {
@@ -263,7 +263,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "dropout": 0.5, "num_classes": 4,
     },
     "Swin": {
-        "image_shape": (1, 8, 8), "num_classes": 4, "patch": 2, "window": 1, "depths": (1, 1), "heads": 1,
+        "image_shape": (1, 8, 8), "num_classes": 4, "patch": 2, "window": 4, "depths": (1, 1), "heads": 1,
         "width": 8, "dropout": 0.5, "shift": False, "merge": Other(False),
     },
     "DaViT": {
