@@ -86,6 +86,7 @@ class ImageGPT(Autoregressive):
         require_picture(image_shape)
         if image_shape[0] != 1:
             raise ValueError(f"image_shape is {list(image_shape)}: give one number a pixel, of a palette.")
+        require(1, width=width)
         super().__init__(image_shape, "raster", num_categories, **training)
         self.register_buffer("counts", torch.zeros(num_categories, dtype=torch.int64))  # of the first pixel
         self.embedding = nn.Embedding(num_categories, width)
