@@ -18,6 +18,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import typed
+from lab.seeding import seeded
 from modules.transformer.attention import Attention, attention_mask
 from modules.transformer.block import Block, Norm
 from modules.transformer.feedforward import FeedForward
@@ -93,8 +94,9 @@ def block_of(
 ) -> Block:
     """The block with these weights, W_O = W₁ = W₂ = I."""
     C, D = len(W_Q), W_Q.shape[1] // heads
-    attention = Attention(C, heads, False, scaled, head_width=D, value_width=C // heads)
-    block = Block(C, attention, FeedForward(C, C, "relu", False), norm=NORMS[norm], eps=eps, bias=False)
+    attention = seeded(lambda: Attention(C, heads, False, scaled, head_width=D, value_width=C // heads))
+    dense = seeded(lambda: FeedForward(C, C, "relu", False))
+    block = Block(C, attention, dense, norm=NORMS[norm], eps=eps, bias=False)
     with torch.no_grad():
         attention.qkv.weight.copy_(torch.cat([W_Q, W_K, W_V], dim=1).T)
         for layer in (attention.proj, block.feedforward.up, block.feedforward.down):  # type: ignore[union-attr]

@@ -75,7 +75,8 @@ ROOM = Room(
         r"h_{\text{cls}}": "output embedding of the token cls",
         "w": "weights of the new layer", "b": "its bias", "p_s": "probability that the answer begins there",
         "p_e": "probability that it ends there", "s": "first word", "e": "last word", "y": "label",
-        "t": "place",
+        "t": "place", "W": "weights of the new layer", "h": "output embedding", r"\Pr": "probability",
+        r"\sigma": "logistic function",
     },
     scenes={
         "Both sides": Scene(

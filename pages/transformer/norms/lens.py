@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from lab.bench import norms as bench
 from lab.errors import UserError
+from lab.seeding import seeded
 from modules.transformer.block import Block, norm_layer
 from pages.transformer.norms.room import (
     ADDED,
@@ -269,7 +270,7 @@ def jacobian(layers: int) -> Jacobian:
     """Blocks without norms whose only sublayer is F(x) = w x."""
     slopes = []
     for w in FACTORS:
-        linear = nn.Linear(1, 1, bias=False).double()
+        linear = seeded(lambda: nn.Linear(1, 1, bias=False)).double()
         nn.init.constant_(linear.weight, w)
         x = torch.ones(1, 1, 1, dtype=torch.float64, requires_grad=True)
         y: Tensor = x
