@@ -18,6 +18,7 @@ import torch
 
 from lab.bench import positions as bench
 from lab.errors import UserError
+from lab.seeding import seeded
 from modules.transformer.attention import attention_mask, attention_weights
 from modules.transformer.positions import Learned, Rotary, angles, sinusoids
 from modules.transformer.relative import ALiBi, RelativeBias, slopes
@@ -278,7 +279,7 @@ def read_table(text: str) -> tuple[float, ...]:
 def relative(table: Sequence[float]) -> Biased:
     """The matrix that a table makes, and weights of equal scores without a mask."""
     n = (len(table) + 1) // 2
-    layer = RelativeBias(1, n).double()
+    layer = seeded(lambda: RelativeBias(1, n)).double()
     layer.table.copy_(torch.tensor(list(table), dtype=torch.float64)[:, None])
     q = torch.zeros(1, 1, n, 1, dtype=torch.float64)
     bias = layer(q, q, 1.0)  # (1, N, N)
@@ -358,7 +359,7 @@ def by_place() -> dict[str, np.ndarray]:
 def refusal(length: int) -> str:
     """What learned positions say of a longer text."""
     try:
-        Learned(bench.CONTEXT, 2)(torch.zeros(1, length, 2))
+        seeded(lambda: Learned(bench.CONTEXT, 2))(torch.zeros(1, length, 2))
     except ValueError as error:
         return str(error)
     return ""

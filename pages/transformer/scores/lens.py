@@ -17,6 +17,7 @@ from torch import Tensor
 from lab.errors import UserError
 from lab.lenses import text as texts
 from lab.lenses import translations, typed
+from lab.seeding import seeded
 from modules.recurrent.context import SoftAttention
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.attention import Attention, attention_weights
@@ -91,7 +92,7 @@ def keys(text: str) -> Tensor:
 
 def layer(score: Any, d: int, v: Tensor) -> SourceAttention:
     """The layer of a score, W₁ = W₂ = W_Q = W_K = I."""
-    made = SourceAttention(d, d, score).double()
+    made = seeded(lambda: SourceAttention(d, d, score)).double()
     with torch.no_grad():
         if score != "dot":
             made.query.weight.copy_(torch.eye(d))
