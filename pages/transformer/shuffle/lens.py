@@ -6,7 +6,7 @@ Shapes: `T` tokens, `C` channels, `F` frames: the orders after each swap of neig
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from lab.errors import UserError
 from lab.seeding import seeded
@@ -80,16 +80,15 @@ def embedded(words: list[str], seed: int) -> Tensor:
     return table[[kinds.index(word) for word in words]]
 
 
+@torch.no_grad()
 def stack_of(scheme: Positions, layers: int, seed: int) -> Stack:
     """Stack with weights drawn by the seed, positions and biases too, in float64."""
-
-    def build() -> Stack:
-        stack = Stack(layers, HEADS, WIDTH, MOST, scheme).double().eval()
-        for p in stack.parameters():  # matrices anew, gains and biases beside 1 and 0
-            nn.init.normal_(p, std=0.5) if p.ndim > 1 else p.data.add_(0.1 * torch.randn_like(p))
-        return stack
-
-    return seeded(build, seed)
+    stack = seeded(lambda: Stack(layers, HEADS, WIDTH, MOST, scheme), seed).double().eval()
+    generator = torch.Generator().manual_seed(seed)
+    for p in stack.parameters():  # matrices anew, gains and biases beside 1 and 0
+        noise = torch.randn(p.shape, generator=generator, dtype=p.dtype)
+        p.copy_(0.5 * noise if p.ndim > 1 else p + 0.1 * noise)
+    return stack
 
 
 @torch.no_grad()
