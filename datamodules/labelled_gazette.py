@@ -19,10 +19,9 @@ from torch import Tensor
 
 from datamodules import gazette
 from datamodules.base import SPLITS, DataModule, TensorSplit, within
+from datamodules.masking import UNSCORED
 from datamodules.multi30k import padded
 from datamodules.tokenizer import EncoderTokenizer
-
-UNSCORED = -100
 
 
 class Labelled(DataModule):

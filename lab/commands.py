@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from lab.errors import UserError
-from lab.experiments import catalog, find, runs_folder
+from lab.experiments import find, listed, runs_folder
 from lab.parser import Parser
 from lab.results import test_metrics
 from lab.shadowed import other_app
@@ -19,7 +19,7 @@ from lab.shadowed import other_app
 def list_(args: list[str]) -> None:
     parser = Parser(prog="lab list", description="All experiments, their weights and results.")
     parser.add_argument("--json", action="store_true", help="a list of objects")
-    rows = [e.summary() for e in catalog().values()] if (options := parser.parse_args(args)) else []
+    rows = [e.summary() for e in listed().values()] if (options := parser.parse_args(args)) else []
     if options.json:
         for row in rows:  # strict JSON knows no infinity, which a model's nll may be
             row["metrics"] = {k: v if math.isfinite(v) else None for k, v in row["metrics"].items()}

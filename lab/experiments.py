@@ -219,21 +219,28 @@ def with_runs() -> set[str]:
 
 
 def catalog() -> dict[str, Experiment]:
-    """All experiments by name, in the order of the families; the imported ones come last."""
-    shipped = {name: Experiment(name, path.parent.name, path) for name, path in recipes().items()}
-    return shipped | {name: imported(path) for name, path in imports().items() if name not in shipped}
+    """All experiments by name, in the order of the families."""
+    return {name: Experiment(name, path.parent.name, path) for name, path in recipes().items()}
 
 
-def imports() -> dict[str, Path]:
-    """The recipes of imported models by name."""
-    root = runs_folder()
-    return {path.parent.name: path for path in sorted(root.glob(f"*/{IMPORTED}"))} if root.is_dir() else {}
+def listed() -> dict[str, Experiment]:
+    """The catalog, and behind it the models that `lab import` took over."""
+    return catalog() | imports()
 
 
-def imported(path: Path) -> Experiment:
-    """The experiment of an imported model; its family is that of its class."""
-    experiment = Experiment(path.parent.name, "own", path)
-    return replace(experiment, family=experiment.module.split(".")[1])
+def imports() -> dict[str, Experiment]:
+    """Imported models by name; one whose recipe is damaged, or that has the name of another, is left out."""
+    root, found = runs_folder(), {}
+    for path in sorted(root.glob(f"*/{IMPORTED}")) if root.is_dir() else []:
+        experiment = Experiment(path.parent.name, "own", path)
+        try:
+            family = experiment.module.split(".")[1:2]
+            _ = experiment.datamodule
+        except UserError:
+            continue
+        if family and family[0] in FAMILIES and experiment.name not in recipes():
+            found[experiment.name] = replace(experiment, family=family[0])
+    return found
 
 
 def recipes() -> dict[str, Path]:
@@ -257,7 +264,7 @@ def find(name: str) -> Experiment:
     if name in known:
         return Experiment(name, known[name].parent.name, known[name])
     if name in (others := imports()):
-        return imported(others[name])
+        return others[name]
     if name.endswith((".yaml", ".yml")) or "/" in name or os.sep in name:
         path = Path(name)
         experiment = Experiment(path.stem, "own", path)

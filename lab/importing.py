@@ -100,6 +100,9 @@ def take_over(folder: Path, name: str) -> Path:
         )
     if name in experiments.recipes():
         raise ImportRefused(f"{name} is an experiment of the catalog: choose another name by --name.")
+    home = experiments.runs_folder() / name
+    if any(home.glob("*")) and name not in experiments.imports():
+        raise ImportRefused(f"{home} holds runs of your own {name}: choose another name by --name.")
     config = read_json(folder / "config.json")
     kind = config.get("model_type")
     if kind not in PLANS:
@@ -109,7 +112,7 @@ def take_over(folder: Path, name: str) -> Path:
         raise ImportRefused(
             f"{folder}: the tokenizer has {len(coder):,} tokens, the model {plan.init_args['vocab_size']:,}."
         )
-    place = experiments.runs_folder() / name / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
+    place = home / datetime.now().strftime("%Y%m%d-%H%M%S-%f")
     try:
         with ExitStack() as stack:
             origin = {}
@@ -123,19 +126,19 @@ def take_over(folder: Path, name: str) -> Path:
         files.write(place / "card.json", weights.as_json(card))
         parameters = weights.load(place).num_parameters  # all that `load` refuses is refused here
         files.write(place / "card.json", weights.as_json({**card, "parameters": parameters}))
-        files.write(place.parent / "tokenizer.json", tokenizer_json(coder))
+        files.write(home / "tokenizer.json", tokenizer_json(coder))
         recipe = {
             "model": card["config"]["model"],
             "data": {
                 "class_path": "datamodules.text.Text",
                 "init_args": {
                     "corpus": "pydocs",
-                    "tokenizer": str(place.parent / "tokenizer.json"),
+                    "tokenizer": str(home / "tokenizer.json"),
                     "context": min(128, plan.init_args["context"]),
                 },
             },
         }
-        files.write(place.parent / experiments.IMPORTED, yaml.safe_dump(recipe, sort_keys=False).encode())
+        files.write(home / experiments.IMPORTED, yaml.safe_dump(recipe, sort_keys=False).encode())
     except BaseException:
         shutil.rmtree(place, ignore_errors=True)
         raise
@@ -316,6 +319,11 @@ def gpt2(config: Mapping[str, Any], folder: Path) -> Plan:
     activation = config.get("activation_function", "gelu_new")
     if activation not in ACTIVATIONS:
         raise ImportRefused(f"{folder / 'config.json'} has the activation {activation!r}: we lack it.")
+    epsilon = config.get("layer_norm_epsilon", 1e-5)
+    if not isinstance(epsilon, int | float) or not epsilon >= 0:
+        raise ImportRefused(
+            f"{folder / 'config.json'} has layer_norm_epsilon: {epsilon!r}, not a small number."
+        )
     tied = bool(config.get("tie_word_embeddings", True))
     init_args = {
         "vocab_size": whole(config, "vocab_size", 50257, folder),
@@ -329,7 +337,7 @@ def gpt2(config: Mapping[str, Any], folder: Path) -> Plan:
         "tied": tied,
         "bos": whole(config, "bos_token_id", 50256, folder, least=0),
         "feedforward_width": config.get("n_inner"),
-        "eps": float(config.get("layer_norm_epsilon", 1e-5)),
+        "eps": epsilon,
         "scaled": bool(config.get("scale_attn_weights", True)),
     }
     tensors = {"embedding.weight": Source("wte.weight"), "stack.positions.table": Source("wpe.weight")}

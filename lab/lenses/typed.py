@@ -1,6 +1,7 @@
 """Numbers and small matrices that a reader types; what cannot be read is named, the rest is used."""
 
 import math
+import re
 
 from datamodules import cells, sheet
 from lab.errors import UserError
@@ -55,6 +56,23 @@ def matrix(text: str, reach: float, most: int) -> list[list[float]]:
             f"Write one to {most} rows of equally many numbers, at most {most}, such as 1 0; 0 1."
         )
     return rows
+
+
+def numbers(text: str, reach: float, most: int) -> tuple[float, ...]:
+    """Up to `most` numbers in [−reach, reach], separated by spaces, commas or semicolons.
+
+    Raises:
+        UserError: a word is no such number, or there are too many.
+    """
+    words = re.split(r"[\s,;]+", text.strip().replace("−", "-"))
+    values, strange = fitting([word for word in words if word], reach)
+    if strange:
+        raise UserError(
+            f"“{strange[0][:20]}” is no number between −{reach:,g} and {reach:,g}: write some such as 1 2 3."
+        )
+    if len(values) > most:
+        raise UserError(f"There are {len(values)} numbers: write at most {most}.")
+    return tuple(values)
 
 
 def square(text: str, reach: float, most: int) -> list[list[float]]:

@@ -26,7 +26,16 @@ from lab.ui.controls.widgets import choice, number, slider, text, toggle, upload
 from lab.ui.figures.cells import Beside, cells
 from lab.ui.figures.films import Film, film
 from lab.ui.figures.machine import machine
-from lab.ui.figures.plots import button_figure, cell, clickable, figure, selected_cell, selection, table
+from lab.ui.figures.plots import (
+    button_figure,
+    cell,
+    clickable,
+    figure,
+    figures,
+    selected_cell,
+    selection,
+    table,
+)
 from lab.ui.figures.wall import Kind, Tile, reel, wall
 from lab.ui.models.language import beginning, language_model, language_models, next_token_model
 from lab.ui.models.loading import (
@@ -61,8 +70,8 @@ __all__ = [
     "Beside", "Film", "Kind", "Rewind", "Tile", "action", "ask_password", "beginning", "browser_keys",
     "button", "button_figure", "cached", "caption", "card", "cell", "cells", "check", "choice",
     "clickable", "code", "columns", "compute", "container", "course", "course_map", "divider", "draw",
-    "equation", "expander", "experiment", "families", "figure", "film", "film_of", "folder", "gate",
-    "guard", "held_text", "history", "hour", "ink", "is_unlocked", "job", "json", "language_model",
+    "equation", "expander", "experiment", "families", "figure", "figures", "film", "film_of", "folder",
+    "gate", "guard", "held_text", "history", "hour", "ink", "is_unlocked", "job", "json", "language_model",
     "language_models", "lecture_link", "live", "load", "machine", "markdown", "metric", "moved", "near",
     "next_token_model", "notice", "number", "page_link", "pages", "prefetch", "prefetch_result",
     "program", "read", "read_history", "recipe", "reel", "rerun", "result", "rewind", "samples", "scene",

@@ -129,6 +129,8 @@ REFUSED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "fewer layers": (lambda f: edited(f, n_layer=2), "'transformer.h.2.attn.c_attn.bias' is left over"),
     "positions": (lambda f: edited(f, n_positions=64), "has shape (32, 24) instead of (64, 24)"),
     "setting": (lambda f: edited(f, scale_attn_by_inverse_layer_idx=True), "sets scale_attn_by_inverse"),
+    "epsilon": (lambda f: edited(f, layer_norm_epsilon="small"), "layer_norm_epsilon: 'small'"),
+    "hidden units": (lambda f: edited(f, n_inner="many"), "does not fit"),
     "activation": (lambda f: edited(f, activation_function="mish"), "activation 'mish'"),
     "vocabulary": (lambda f: edited(f, vocab_size=300), f"has {len(CODER)} tokens, the model 300"),
     "pickle": (
@@ -177,6 +179,26 @@ def test_names(save: Callable[..., Any], capsys: pytest.CaptureFixture[str]) -> 
         experiments.find("saved-gbt")
 
 
+def test_a_damaged_recipe_stops_no_other_and_own_runs_are_not_mixed_with_imports(
+    save: Callable[..., Any],
+) -> None:
+    _, folder = save()
+    take_over(folder, "mine")
+    take_over(folder, "mine")  # a second time beside the first
+    assert len(list(experiments.find("mine").weight_folders())) == 2
+    for name, text in (
+        ("a", "{"),
+        ("b", "model: 1"),
+        ("c", "model: {class_path: made}\ndata: {class_path: x}"),
+    ):
+        (experiments.runs_folder() / name).mkdir()
+        (experiments.runs_folder() / name / experiments.IMPORTED).write_text(text)
+    assert list(experiments.imports()) == ["mine"]
+    (experiments.runs_folder() / "net" / "20260101-000000").mkdir(parents=True)
+    with pytest.raises(UserError, match="runs of your own net"):
+        take_over(folder, "net")
+
+
 def test_the_dashboard_and_the_commands_know_it(
     save: Callable[..., Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -184,7 +206,7 @@ def test_the_dashboard_and_the_commands_know_it(
     place = take_over(folder, "mine")
     shutil.rmtree(folder)  # it stands alone
     assert experiments.find("mine").family == "transformer"
-    assert experiments.catalog()["mine"].weights == place
+    assert experiments.listed()["mine"].weights == place and "mine" not in experiments.catalog()
     assert f"mine/{place.name}" in trained("transformer", lambda e: e.module.endswith(".GPT"))
     assert main(["list", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[-1]["name"] == "mine"

@@ -10,7 +10,7 @@ from opening import open_page, run_page
 
 from lab.bench import norms as bench
 from lab.errors import UserError
-from pages.transformer.norms import lens
+from pages.transformer.norms import depths, lens
 from pages.transformer.norms.room import (
     ADDED,
     BATCHED,
@@ -74,10 +74,10 @@ def test_a_batch_of_one() -> None:
 
 def test_gradients_are_what_the_scenes_say() -> None:
     """Over the three seeds that the bench keeps."""
-    assert len(lens.runs()) == len(bench.PLACEMENTS) * len(DEPTHS) * len(bench.SEEDS)
+    assert len(depths.runs()) == len(bench.PLACEMENTS) * len(DEPTHS) * len(bench.SEEDS)
     assert DEPTHS == bench.DEPTHS
-    deep = {(run.placement, run.seed): run for run in lens.runs() if run.depth == 48}
-    shallow = {(run.placement, run.seed): run for run in lens.runs() if run.depth == 2}
+    deep = {(run.placement, run.seed): run for run in depths.runs() if run.depth == 48}
+    shallow = {(run.placement, run.seed): run for run in depths.runs() if run.depth == 2}
     for seed in bench.SEEDS:
         post, pre, none = (deep[placement, seed] for placement in ("post", "pre", "none"))
         assert post.query[0] < 0.2 * shallow["post", seed].query[0]
@@ -89,19 +89,19 @@ def test_gradients_are_what_the_scenes_say() -> None:
         zero = deep["rezero", seed]
         assert not any(zero.query + zero.value + zero.feedforward) and all(zero.gain)
     for part in PARTS:
-        found = lens.gradients(part)
+        found = depths.gradients(part)
         assert [len(v) for v in found["post"]] == list(DEPTHS)
-        assert len(lens.gradient_captions(part)) == len(lens.gradient_equations(part)) == len(DEPTHS)
+        assert len(depths.gradient_captions(part)) == len(depths.gradient_equations(part)) == len(DEPTHS)
     of = {QUERY: "query", VALUE: "value", FEEDFORWARD: "feedforward"}
     for part, field in of.items():
         firsts = [getattr(deep["pre", seed], field)[0] for seed in bench.SEEDS]
-        assert lens.gradients(part)["pre"][-1][0] == pytest.approx(math.prod(firsts) ** (1 / 3))
+        assert depths.gradients(part)["pre"][-1][0] == pytest.approx(math.prod(firsts) ** (1 / 3))
 
 
 def test_the_kept_gradients_come_from_the_model() -> None:
     """ReZero's outputs are its embeddings'; a small model again."""
     again = bench.start("post", 2, 0)
-    kept = next(run for run in lens.runs() if (run.placement, run.depth, run.seed) == ("post", 2, 0))
+    kept = next(run for run in depths.runs() if (run.placement, run.depth, run.seed) == ("post", 2, 0))
     assert again.feedforward == pytest.approx(
         kept.feedforward, rel=0.2
     )  # the text differs by Python's version
@@ -113,11 +113,11 @@ def test_the_kept_gradients_come_from_the_model() -> None:
 
 @pytest.mark.parametrize("layers", [1, 2, 8])
 def test_the_jacobian_is_the_sum_of_its_paths(layers: int) -> None:
-    one = lens.jacobian(layers)
+    one = depths.jacobian(layers)
     assert one.terms.sum(1) == pytest.approx(one.slopes, abs=1e-9)
     assert one.slopes == pytest.approx([(1 + w) ** layers for w in FACTORS], abs=1e-12)
-    assert one.slopes[FACTORS.index(-1.0)] == 0 and "gone" in lens.jacobian_captions(one)[10]
-    assert len(lens.jacobian_equations(one)) == len(FACTORS)
+    assert one.slopes[FACTORS.index(-1.0)] == 0 and "gone" in depths.jacobian_captions(one)[10]
+    assert len(depths.jacobian_equations(one)) == len(FACTORS)
 
 
 def test_own_numbers_and_bad_ones() -> None:

@@ -6,7 +6,8 @@ from opening import open_page
 
 from lab import weights
 from lab.errors import UserError
-from lab.lenses import drawing
+from lab.lenses import drawing, stock
+from modules.transformer.vit import ViT
 from pages.transformer.patches import figures, lens
 from pages.transformer.patches.room import DAVIT, ROOM, SWIN, VIEWS, VIT, State
 
@@ -59,3 +60,15 @@ def test_no_ink_gets_a_sentence() -> None:
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_opens(view: str) -> None:
     assert open_page("transformer/patches", view=view)
+
+
+def test_rollout_spreads_over_the_layers_and_draws_on_the_middle() -> None:
+    """What the two scenes of ViT say, on the first 20 digits that it has not seen."""
+    model = MODELS[0]
+    assert isinstance(model, ViT)
+    for digit in stock.digits("test")[0][:20, 0]:
+        maps = lens.rollout(lens.recorded(model, digit))[:, 0, 1:].unflatten(1, model.grid)  # (L, 4, 4)
+        shares = (maps / maps.sum((1, 2), keepdim=True)).flatten(1)
+        entropy = -(shares * shares.log()).sum(1)
+        assert (entropy.diff() > 0).all()
+        assert maps[-1, 1:3].mean() > maps[-1, [0, 0, 3, 3], [0, 3, 0, 3]].mean()

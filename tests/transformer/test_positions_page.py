@@ -10,7 +10,7 @@ from opening import open_page, run_page
 from lab.bench import positions as bench
 from lab.errors import UserError
 from modules.transformer.gpt import GPT
-from pages.transformer.positions import figures, lens
+from pages.transformer.positions import figures, lengths, lens, schemes
 from pages.transformer.positions.room import ADJACENT, HALF, LENGTHS, QUERIES, ROOM, N
 
 Q, K = (1, 2, 3, 4), (0.5, -1, 2, 0.25)
@@ -66,7 +66,7 @@ def test_a_rotation_leads_from_every_position_to_the_one_k_further(
 
 @pytest.mark.parametrize(("layout", "wanted"), [(ADJACENT, 7.982132), (HALF, -7.228962)])
 def test_rotary_scores_know_the_distance_alone(layout: str, wanted: float) -> None:
-    one = lens.rotary(Q, K, layout, 10_000)
+    one = schemes.rotary(Q, K, layout, 10_000)
     assert one.plain == 5.5
     for i, j in ((3, 0), (5, 2), (13, 10)):
         assert one.scores[i, j] == pytest.approx(wanted, abs=1e-6)
@@ -82,52 +82,52 @@ def test_rotary_scores_know_the_distance_alone(layout: str, wanted: float) -> No
         for i, (a, b) in enumerate(pairs)
     )
     assert score == pytest.approx(wanted, abs=1e-6)
-    texts = lens.rotary_captions(one, 3)
-    assert len(texts) == len(lens.rotary_equations(one, 3)) == QUERIES - 3
+    texts = schemes.rotary_captions(one, 3)
+    assert len(texts) == len(schemes.rotary_equations(one, 3)) == QUERIES - 3
     assert texts[0].startswith(f"Query 3, key 0: {wanted:.6f}".replace("-7.228962", "-7.228962"))
 
 
 def test_alibi_has_its_slopes_and_weights() -> None:
-    one = lens.alibi(8, 4)
+    one = schemes.alibi(8, 4)
     assert one.slopes == [2.0 ** -(h + 1) for h in range(8)]
     assert one.weights[0, -1] == pytest.approx([0.1015, 0.1674, 0.2760, 0.4551], abs=5e-5)
     assert one.weights[-1, -1] == pytest.approx([0.2485, 0.2495, 0.2505, 0.2515], abs=5e-5)
-    assert lens.alibi(16, 2).slopes[:2] == pytest.approx([0.707107, 0.5], abs=1e-6)
+    assert schemes.alibi(16, 2).slopes[:2] == pytest.approx([0.707107, 0.5], abs=1e-6)
     assert np.isnan(one.bias[:, 0, 1:]).all() and one.bias[0, 3, 0] == -1.5
-    assert len(lens.alibi_captions(one)) == len(lens.alibi_equations(one)) == 8
+    assert len(schemes.alibi_captions(one)) == len(schemes.alibi_equations(one)) == 8
 
 
 def test_a_table_makes_a_toeplitz_matrix() -> None:
-    table = lens.read_table(ROOM.scenes["Relative bias"].state.table)
-    one = lens.relative(table)
+    table = schemes.read_table(ROOM.scenes["Relative bias"].state.table)
+    one = schemes.relative(table)
     n = len(one.bias[0])
     assert len(table) == 2 * n - 1 == 15
     for o in range(1 - n, n):
         assert (np.diagonal(one.bias[0], o) == table[o + n - 1]).all()
     e = np.exp(one.bias[0])
     assert one.weights[0] == pytest.approx(e / e.sum(1, keepdims=True))
-    assert lens.relative((0,) * 5).weights[0] == pytest.approx(np.full((3, 3), 1 / 3))
+    assert schemes.relative((0,) * 5).weights[0] == pytest.approx(np.full((3, 3), 1 / 3))
     tree = figures.toeplitz(one)
     x, y = (tree["data"][1][axis].values for axis in "xy")
     for f, o in enumerate(range(1 - n, n)):
         there = ~np.isnan(x[f])
         assert there.sum() == n - abs(o) and (x[f][there] - y[f][there] == o).all()
-    assert len(lens.relative_captions(table)) == len(lens.relative_equations(table)) == 15
+    assert len(schemes.relative_captions(table)) == len(schemes.relative_equations(table)) == 15
 
 
 def test_own_numbers_and_bad_ones() -> None:
-    assert lens.read_vector("1, −2;0.5 4") == (1, -2, 0.5, 4)
+    assert schemes.read_vector("1, −2;0.5 4") == (1, -2, 0.5, 4)
     for read, text, words in (
-        (lens.read_vector, "1 x", "“x” is no number"),
-        (lens.read_vector, "1 2 3", "without a partner"),
-        (lens.read_vector, "", "one to 16"),
-        (lens.read_table, "1 2", "2N − 1"),
-        (lens.read_table, "nan", "between"),
+        (schemes.read_vector, "1 x", "“x” is no number"),
+        (schemes.read_vector, "1 2 3", "into pairs"),
+        (schemes.read_vector, "", "into pairs"),
+        (schemes.read_table, "1 2", "2N − 1"),
+        (schemes.read_table, "nan", "between"),
     ):
         with pytest.raises(UserError, match=words):
             read(text)  # type: ignore[operator]
     with pytest.raises(UserError, match="equally many"):
-        lens.rotary((1, 2), (1, 2, 3, 4), HALF, 10)
+        schemes.rotary((1, 2), (1, 2, 3, 4), HALF, 10)
     page = run_page("transformer/positions", view="Rotary", q="1 2", k="1 2 3 4")
     said = " ".join(each.value for each in [*page.warning, *page.error, *page.info])
     assert not page.exception and "equally many" in said
@@ -137,8 +137,8 @@ def test_own_numbers_and_bad_ones() -> None:
 
 def test_loss_against_length_is_what_the_scene_says() -> None:
     """Over all seeds that the bench keeps."""
-    runs = lens.runs()
-    assert tuple(runs) == bench.SCHEMES and {len(v) for v in runs.values()} == {lens.seeds()}
+    runs = lengths.runs()
+    assert tuple(runs) == bench.SCHEMES and {len(v) for v in runs.values()} == {lengths.seeds()}
     first, last = LENGTHS.index(bench.CONTEXT), len(LENGTHS) - 1
     assert np.isnan(runs["learned"][:, first + 1 :]).all() and np.isfinite(runs["learned"][:, first]).all()
     for name, values in runs.items():
@@ -146,19 +146,19 @@ def test_loss_against_length_is_what_the_scene_says() -> None:
             assert np.isfinite(values).all()
     assert (runs["sinusoidal"][:, last] > runs["sinusoidal"][:, first] + 0.3).all()
     assert (runs["alibi"][:, last] < runs["alibi"][:, first] + 0.01).all()
-    for name, values in lens.by_place().items():
+    for name, values in lengths.by_place().items():
         if name != "learned":
-            assert lens.answer(name) == lens.OPTIONS[2 if name == "alibi" else 0]
+            assert lengths.answer(name) == lengths.OPTIONS[2 if name == "alibi" else 0]
             assert values[-1] - values[first] > (-0.05 if name == "alibi" else 1)
-    assert "Position 79 has no vector" in lens.refusal(80) and not lens.refusal(64)
-    texts = lens.length_captions()
+    assert "Position 79 has no vector" in lengths.refusal(80) and not lengths.refusal(64)
+    texts = lengths.captions()
     assert (
         "All schemes" in texts[first]
         and "4 times" in texts[LENGTHS.index(256)]
         and "has no vector" in texts[last]
         and len(texts) == len(LENGTHS)
     )
-    assert len(lens.length_equations()) == len(LENGTHS)
+    assert len(lengths.equations()) == len(LENGTHS)
 
 
 def test_the_bench_measures_places_and_ends_where_learned_positions_end() -> None:

@@ -54,6 +54,18 @@ def figure(
     draw(fig, key=key or alt, alt=alt, data=data, share=share, film=film, frames=frames)
 
 
+def figures(*pictures: tuple[str, Figure, str], film: Film | None = None) -> None:
+    """Draw figures of equal width beside each other, each as high as the stage's picture.
+
+    Args:
+        pictures: key, figure and alt of each, as of `figure`.
+        film: that all of them turn with.
+    """
+    for column, (key, fig, alt) in zip(st.columns(len(pictures)), pictures, strict=True):
+        with column:
+            figure(fig, key=key, alt=alt, share=1.0, film=film)
+
+
 def draw(
     fig: Figure,
     *,

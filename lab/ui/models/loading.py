@@ -53,7 +53,7 @@ def trained(
         also: names of other things that a page offers beside them.
     """
     names, with_runs = [*also], experiments.with_runs()
-    for name, entry in experiments.catalog().items():
+    for name, entry in experiments.listed().items():
         if family is not None and entry.family != family:
             continue
         if name not in with_runs and only is not None and not only(entry):

@@ -108,6 +108,12 @@ else:
 
 with stage.below:
     ui.notice(notice)
+    ui.check(
+        "Of 100 words 15 are hidden. At how many places has the loss of masked words a term?",
+        ["15", "85", "100"], "15", "What was not hidden is not predicted: most of the text teaches nothing.",
+        wrong=("", "These are what the encoder reads, and what it need not predict.",
+               "So it is for a language model, which predicts every word from those before it."), veils=(),
+    )  # fmt: skip
     ui.program(
         f"""
         from lab import experiments, weights

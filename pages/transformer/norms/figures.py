@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import bars, curves
 from lab.figures.moving import Tree, heatmaps, marking, per_frame, resting, turning
-from pages.transformer.norms import lens
+from pages.transformer.norms import depths, lens
 from pages.transformer.norms.room import DEPTHS, FACTORS
 
 HEIGHT = 460
@@ -55,7 +55,7 @@ def apart(one: lens.Change) -> Tree:
 
 def by_layer(part: str) -> Tree:
     """Norm of the gradient over the layer, at each depth."""
-    found = lens.gradients(part)
+    found = depths.gradients(part)
     most = max(DEPTHS)
     x = np.arange(1, most + 1)
     padded = {
@@ -78,7 +78,7 @@ def by_layer(part: str) -> Tree:
 
 def by_depth(part: str) -> Tree:
     """Norm of the gradient in the first layer over the depth."""
-    found = lens.gradients(part)
+    found = depths.gradients(part)
     fig = curves({name: [v[0] for v in values] for name, values in found.items()}, DEPTHS, mark=DEPTHS[0],
                  log_y=True, colors=COLORS, markers=True, xlabel="depth L", title="in the first layer",
                  ylabel="norm of the gradient", height=HEIGHT)  # fmt: skip
@@ -87,14 +87,14 @@ def by_depth(part: str) -> Tree:
     return marking(fig, DEPTHS)
 
 
-def slope(one: lens.Jacobian) -> Tree:
+def slope(one: depths.Jacobian) -> Tree:
     """The Jacobian over w."""
     fig = curves({"dy/dx": one.slopes}, FACTORS, mark=FACTORS[0], colors={"dy/dx": theme.ATTENTION},
                  xlabel="slope w of each sublayer", ylabel="dy/dx", height=HEIGHT)  # fmt: skip
     return resting(marking(fig, list(FACTORS)), (list(FACTORS), one.slopes.tolist(), theme.OUTPUT))
 
 
-def paths(one: lens.Jacobian) -> Tree:
+def paths(one: depths.Jacobian) -> Tree:
     """What the paths through k sublayers give."""
     names = [str(k) for k in range(one.terms.shape[1])]
     fig = bars(names, one.terms[0], color=theme.ATTENTION, xlabel="sublayers k on the path",

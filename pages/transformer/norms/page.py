@@ -5,7 +5,7 @@ from typing import Any
 from lab import ui
 from lab.bench import norms as bench
 from modules.transformer import block
-from pages.transformer.norms import figures, lens
+from pages.transformer.norms import depths, figures, lens
 from pages.transformer.norms.room import ADDED, BATCH, DEPTH, DEPTHS, FACTORS, ROOM, VECTOR
 
 stage = ui.stage(ROOM)
@@ -53,27 +53,27 @@ elif now.view == BATCH:
     )
 elif now.view == DEPTH:
     film = ui.film_of(now, len(DEPTHS))
-    captions, equations = lens.gradient_captions(now.part), lens.gradient_equations(now.part)
+    captions, equations = depths.gradient_captions(now.part), depths.gradient_equations(now.part)
     pair = (
         ("by-layer", figures.by_layer(now.part), "Norm of the gradient by layer"),
         ("by-depth", figures.by_depth(now.part), "Norm of the gradient in the first layer over the depth"),
     )
-    code = f"result = lens.gradients({now.part!r})['post'][{film.at}].tolist()"
-    shows = lens.gradients(now.part)["post"][film.at].tolist()
+    code = f"result = depths.gradients({now.part!r})['post'][{film.at}].tolist()"
+    shows = depths.gradients(now.part)["post"][film.at].tolist()
     words = (
         f"GPTs of width {bench.WIDTH} at their start, Xavier matrices, one batch, geometric mean of "
         f"{len(bench.SEEDS)} seeds; `lab bench norms` computes them again. With ReZero every sublayer is "
         "multiplied by α = 0: the stream passes as it came, sublayers get no gradient, and α moves first."
     )
 else:
-    paths = ui.compute(lens.jacobian, now)
+    paths = ui.compute(depths.jacobian, now)
     film = ui.film_of(now, len(FACTORS))
-    captions, equations = lens.jacobian_captions(paths), lens.jacobian_equations(paths)
+    captions, equations = depths.jacobian_captions(paths), depths.jacobian_equations(paths)
     pair = (
         ("slope", figures.slope(paths), "The Jacobian over the slope of the sublayers"),
         ("paths", figures.paths(paths), "What paths through so many sublayers give"),
     )
-    code = f"result = lens.jacobian({now.layers}).slopes[{film.at}]"
+    code = f"result = depths.jacobian({now.layers}).slopes[{film.at}]"
     shows = float(paths.slopes[film.at])
     words = (
         "Of two residual layers the Jacobian is I + J₁ + J₂(I + J₁). It is often said that the I in it keeps "
@@ -82,9 +82,7 @@ else:
     )
 
 with stage.picture:
-    for column, (key, tree, alt) in zip(ui.columns(2), pair, strict=True):
-        with column:
-            ui.figure(tree, key=key, share=1.0, film=film, alt=alt)
+    ui.figures(*pair, film=film)
 with stage.foot:
     if film is None:
         ui.equation(lens.vector_equation(one, now.power))
@@ -98,5 +96,6 @@ with stage.below:
         lens.OPTIONS, lens.OPTIONS[0], "Its mean and variance are over its own features.",
         wrong=("", "That would be a norm over the tokens, as BatchNorm's is over examples."), veils=(),
     )  # fmt: skip
-    ui.program(f"from pages.transformer.norms import lens\n\n{code}", shows=shows)
+    place = "lens" if now.view in (VECTOR, BATCH) else "depths"
+    ui.program(f"from pages.transformer.norms import {place}\n\n{code}", shows=shows)
     ui.source(block.norm_layer, block.Block.add, bench.network, bench.start, references=ROOM.references)

@@ -69,11 +69,11 @@ ROOM = Room(
             State(shift=False, layer=3),
         ),
         "Attention rollout": Scene(
-            "ViT: which of 16 patches <cls> has drawn on after three layers, in the middle.",
+            "ViT: after three layers <cls> has drawn on patches of the middle rows more than on the corners.",
             State(view=VIT, layer=2),
         ),
         "First layer": Scene(
-            "ViT after one layer: rollout multiplies the layers' attention, and this is only the first.",
+            "ViT after one layer: <cls> looks at a few patches alone; later layers multiply, and spread it.",
             State(view=VIT, layer=0),
         ),
         "Channel attention": Scene(

@@ -10,7 +10,7 @@ from lab.bench import positions as bench
 from lab.figures import theme
 from lab.figures.basic import bars, curves, heatmap, rule
 from lab.figures.moving import Tree, heatmaps, marking, per_frame, resting, turning
-from pages.transformer.positions import lens
+from pages.transformer.positions import lengths, lens, schemes
 from pages.transformer.positions.room import LENGTHS, QUERIES, N
 
 HEIGHT = 460
@@ -112,7 +112,7 @@ def pair(one: lens.Turns, shift: int) -> Tree:
     )
 
 
-def scores(one: lens.Rotated, distance: int) -> Tree:
+def scores(one: schemes.Rotated, distance: int) -> Tree:
     """Score of every query and key; outlined the pair of the frame."""
     queries = range(distance, QUERIES)
     most = float(np.abs(one.scores).max()) or 1.0
@@ -129,7 +129,7 @@ def scores(one: lens.Rotated, distance: int) -> Tree:
     return tree
 
 
-def by_distance(one: lens.Rotated, distance: int) -> go.Figure:
+def by_distance(one: schemes.Rotated, distance: int) -> go.Figure:
     """Score over i − j, and that without rotation."""
     x = np.arange(1 - QUERIES, QUERIES)
     fig = curves({"rotated": one.by_distance, "not rotated": np.full(len(x), one.plain)}, x, ends=True,
@@ -138,7 +138,7 @@ def by_distance(one: lens.Rotated, distance: int) -> go.Figure:
     return fig
 
 
-def penalties(one: lens.Biased) -> Tree:
+def penalties(one: schemes.Biased) -> Tree:
     """What is added to the scores of each head."""
     most = float(np.nanmax(np.abs(one.bias))) or 1.0
     return heatmaps(
@@ -147,7 +147,7 @@ def penalties(one: lens.Biased) -> Tree:
     )  # fmt: skip
 
 
-def last_row(one: lens.Biased) -> Tree:
+def last_row(one: schemes.Biased) -> Tree:
     """Weights of the last query in each head, of equal scores."""
     last = one.weights[:, -1]
     fig = bars(range(last.shape[1]), last[0], color=theme.ATTENTION, xlabel="key j", height=HEIGHT,
@@ -162,7 +162,7 @@ def sparse(n: int) -> dict[str, Any]:
     return {"tickvals": list(range(0, n, max(1, -(-n // 8)))), "ticktext": None}
 
 
-def toeplitz(one: lens.Biased) -> Tree:
+def toeplitz(one: schemes.Biased) -> Tree:
     """The matrix of biases; marked the diagonal of the frame."""
     bias = one.bias[0]
     n = len(bias)
@@ -208,7 +208,7 @@ def over_length(named: dict[str, np.ndarray], title: str, xlabel: str) -> go.Fig
 
 def losses() -> Tree:
     """Mean over all places of a window, with its standard error over seeds."""
-    found = lens.runs()
+    found = lengths.runs()
     fig = over_length({name: v.mean(0) for name, v in found.items()}, "mean of the window", "characters")
     for line, values in zip(fig.data, found.values(), strict=True):
         if len(values) > 1:
@@ -218,4 +218,4 @@ def losses() -> Tree:
 
 def places() -> Tree:
     """Loss by the place in the window."""
-    return marking(over_length(lens.by_place(), "by place in the window", "place"), LENGTHS)
+    return marking(over_length(lengths.by_place(), "by place in the window", "place"), LENGTHS)

@@ -5,7 +5,7 @@ from typing import Any
 from lab import ui
 from lab.bench import positions as bench
 from modules.transformer import positions, relative
-from pages.transformer.positions import figures, lens
+from pages.transformer.positions import figures, lengths, lens, schemes
 from pages.transformer.positions.room import (
     ALIBI,
     CODE,
@@ -69,20 +69,20 @@ elif now.view == ROTATION:
         "the one k further on: a linear layer can look k tokens back wherever it stands."
     )
 elif now.view == ROTARY:
-    found = ui.compute(lens.rotary, now)
+    found = ui.compute(schemes.rotary, now)
     queries = range(now.distance, QUERIES)
     film = ui.film_of(now, len(queries), values=list(queries))
     captions, equations = (
-        lens.rotary_captions(found, now.distance),
-        lens.rotary_equations(found, now.distance),
+        schemes.rotary_captions(found, now.distance),
+        schemes.rotary_equations(found, now.distance),
     )
     pair = (
         ("scores", figures.scores(found, now.distance), "Scores of one query and key at all positions"),
         ("by-distance", figures.by_distance(found, now.distance), "Score over the distance"),
     )
     code = (
-        f"one = lens.rotary(lens.read_vector({now.q!r}), lens.read_vector({now.k!r}), {now.layout!r}, "
-        f"{now.base})\nresult = one.by_distance.tolist()"
+        f"q, k = schemes.read_vector({now.q!r}), schemes.read_vector({now.k!r})\n"
+        f"one = schemes.rotary(q, k, {now.layout!r}, {now.base})\nresult = one.by_distance.tolist()"
     )
     shows = found.by_distance.tolist()
     words = (
@@ -92,29 +92,29 @@ elif now.view == ROTARY:
         "scores, if q and k both do."
     )
 elif now.view == ALIBI:
-    biased = ui.compute(lens.alibi, now)
+    biased = ui.compute(schemes.alibi, now)
     film = ui.film_of(now, now.heads, names=range(1, now.heads + 1))
-    captions, equations = lens.alibi_captions(biased), lens.alibi_equations(biased)
+    captions, equations = schemes.alibi_captions(biased), schemes.alibi_equations(biased)
     pair = (
         ("penalties", figures.penalties(biased), "What ALiBi adds to the scores of a head"),
         ("last-row", figures.last_row(biased), "Weights of the last query where all scores are equal"),
     )
-    code = f"result = lens.alibi({now.heads}, {now.tokens}).weights[{film.at}, -1].tolist()"
+    code = f"result = schemes.alibi({now.heads}, {now.tokens}).weights[{film.at}, -1].tolist()"
     shows = biased.weights[film.at, -1].tolist()
     words = (
         "Nothing is learned. The penalty is added to scores that are already scaled, so its slopes mean the "
         "same at every width of a head; it is defined at every distance."
     )
 elif now.view == RELATIVE:
-    numbers = lens.read_table(now.table)
-    matrix = ui.compute(lens.relative, now)
+    numbers = schemes.read_table(now.table)
+    matrix = ui.compute(schemes.relative, now)
     film = ui.film_of(now, len(numbers), names=range(-(len(numbers) // 2), len(numbers) // 2 + 1))
-    captions, equations = lens.relative_captions(numbers), lens.relative_equations(numbers)
+    captions, equations = schemes.relative_captions(numbers), schemes.relative_equations(numbers)
     pair = (
         ("toeplitz", figures.toeplitz(matrix), "Biases of all pairs of tokens"),
         ("parameters", figures.parameters(numbers), "Biases by their offset"),
     )
-    code = f"result = lens.relative(lens.read_table({now.table!r})).bias[0, 0].tolist()"
+    code = f"result = schemes.relative(schemes.read_table({now.table!r})).bias[0, 0].tolist()"
     shows = matrix.bias[0, 0].tolist()
     words = (
         f"{len(numbers)} parameters a head, not {len(matrix.bias[0]) ** 2}: [UDL] writes π for each pair of "
@@ -123,14 +123,14 @@ elif now.view == RELATIVE:
     )
 else:
     film = ui.film_of(now, len(LENGTHS))
-    captions, equations = lens.length_captions(), lens.length_equations()
+    captions, equations = lengths.captions(), lengths.equations()
     pair = (
         ("losses", figures.losses(), "Loss over the length of the window, by scheme"),
         ("places", figures.places(), "Loss by place in the window, by scheme"),
     )
-    code = f"result = lens.length_captions()[{film.at}]"
+    code = f"result = lengths.captions()[{film.at}]"
     shows = captions[film.at]
-    count, said = lens.seeds(), lens.said(bench.CONTEXT)
+    count, said = lengths.seeds(), lengths.said(bench.CONTEXT)
     words = (
         f"GPTs of two blocks, {bench.STEPS:,} steps on characters of the Python documentation, one learning "
         f"rate for all, {count} seed{'s' * (count != 1)}: at {bench.CONTEXT} characters {said} nats. `lab "
@@ -140,9 +140,7 @@ else:
     )
 
 with stage.picture:
-    for column, (key, tree, alt) in zip(ui.columns(2), pair, strict=True):
-        with column:
-            ui.figure(tree, key=key, share=1.0, film=film, alt=alt)
+    ui.figures(*pair, film=film)
 with stage.foot:
     film.bar(captions=captions, equations=equations)
 
@@ -150,7 +148,7 @@ with stage.below:
     ui.notice(words)
     ui.check(
         "A model with ALiBi, trained at 64 characters, reads windows of 512. Its loss at their end is …",
-        lens.OPTIONS, lens.answer("alibi"),
+        lengths.OPTIONS, lengths.answer("alibi"),
         "Distances beyond 64 are penalised as the law goes on: nothing new happens to the scores.",
         wrong=(
             "So it is for sinusoids, whose codes beyond 64 were never seen, and for rotations beyond 64.",
@@ -159,7 +157,10 @@ with stage.below:
         ),
         veils=("losses", "places", "equation") if now.view == LENGTH else (),
     )  # fmt: skip
-    ui.program(f"from pages.transformer.positions import lens\n\n{code}", shows=shows)
+    place = (
+        "lengths" if now.view == LENGTH else "schemes" if now.view in (ROTARY, ALIBI, RELATIVE) else "lens"
+    )
+    ui.program(f"from pages.transformer.positions import {place}\n\n{code}", shows=shows)
     ui.source(
         positions.sinusoids, positions.Rotary.forward, relative.RelativeBias, relative.slopes, bench.network,
         references=ROOM.references,

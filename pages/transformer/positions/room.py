@@ -34,14 +34,16 @@ class State:
     pair: Annotated[int, Slider("Pair i", 0, late("room", "last_pair"), when=of(ROTATION))] = 6
     shift: Annotated[int, Slider("Offset k", 1, 16, when=of(ROTATION))] = 4
     layout: Annotated[str, Choice("Pairs", LAYOUTS, as_list=True, when=of(ROTARY))] = ADJACENT
-    q: Annotated[str, Text("Query q", 80, reads=late("lens", "read_vector"), when=of(ROTARY))] = "1 2 3 4"
-    k: Annotated[str, Text("Key k", 80, reads=late("lens", "read_vector"), when=of(ROTARY))] = "0.5 -1 2 0.25"
+    q: Annotated[str, Text("Query q", 80, reads=late("schemes", "read_vector"), when=of(ROTARY))] = "1 2 3 4"
+    k: Annotated[str, Text("Key k", 80, reads=late("schemes", "read_vector"), when=of(ROTARY))] = (
+        "0.5 -1 2 0.25"
+    )
     distance: Annotated[int, Slider("Distance i − j", 0, 12, when=of(ROTARY))] = 3
     heads: Annotated[int, Choice("Heads H", (2, 4, 8, 16), when=of(ALIBI))] = 8
     tokens: Annotated[int, Slider("Tokens", 2, 32, when=of(ALIBI))] = 16
     table: Annotated[
         str,
-        Text("Biases b, by j − i", 200, reads=late("lens", "read_table"), when=of(RELATIVE),
+        Text("Biases b, by j − i", 200, reads=late("schemes", "read_table"), when=of(RELATIVE),
              help="2N − 1 numbers for N tokens: from the key farthest behind to the one farthest ahead."),
     ] = "-1 -0.5 0 -1 0 1 2 0.5 0 -0.5 -1 -1 -1.5 -1.5 -2"  # fmt: skip
     offset: Annotated[int | None, Frame("Offset k =", when=of(CODE))] = None

@@ -6,7 +6,7 @@ Shapes: `L` layers, `H` heads, `T` tokens, `C` channels, `V` vocabulary. Layers 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -42,8 +42,8 @@ def first_text(model_card: Card) -> str:
 
 def removable(model: GPT) -> list[str]:
     """What can be switched off."""
-    layers = range(1, len(model.blocks) + 1)
-    return [WHOLE, *(f"{part} {l}" for l in layers for part in ("attention", "MLP", "skips of block"))]
+    parts, layers = ("attention", "MLP", "skips of block"), range(1, len(model.blocks) + 1)
+    return [WHOLE, *(f"{part} {l}" for l in layers for part in parts)]
 
 
 # --- The text -------------------------------------------------------------------------------------
@@ -189,14 +189,12 @@ class Contributions:
 def contributions(model: GPT, model_card: Card, text: str, target: str) -> Contributions:
     """Terms of the logit of the likeliest token, or of its lead over the second.
 
-    The last norm divides by the size of the whole stream: with that number as it is, it is linear, and so is
-    the head.
+    The last norm divides by the size of the whole stream; that number as it is, norm and head are linear.
     """
     tokens = read(model, model_card, text).tokens
     with record_stream() as stream, record_attention() as seen:
         logits = model(tokens[None])[0, -MOST:]  # (T, V)
-    layers = attention.layers(model)
-    blocks = list(model.blocks)
+    layers, blocks = attention.layers(model), list(model.blocks)
     top = logits.topk(2).indices.T  # (2, T)
     table = model.embedding.weight if model.head is None else model.head.weight
     direction = table[top[0]] - (table[top[1]] if target == DIFFERENCE else 0)  # (T, C)
@@ -212,8 +210,7 @@ def contributions(model: GPT, model_card: Card, text: str, target: str) -> Contr
     heads, bias = [], x.new_zeros(len(x))
     for layer in layers:
         (call,) = seen.calls[layer]
-        assert call.values is not None  # of softmax attention
-        mixed = (call.weights[0] @ call.values[0])[:, -MOST:]  # (H, T, E)
+        mixed = (call.weights[0] @ cast(Tensor, call.values)[0])[:, -MOST:]  # (H, T, E)
         own = layer.proj.weight.unflatten(1, (layer.heads, -1)).transpose(0, 1)  # (H, C, E)
         heads.append(term(mixed @ own.mT))
         if layer.proj.bias is not None:
@@ -231,9 +228,8 @@ def contributions(model: GPT, model_card: Card, text: str, target: str) -> Contr
 def size(norm: nn.Module, x: Tensor) -> Tensor:
     """What a norm divides each token by: (T, C) -> (T, 1)."""
     eps: Any = norm.eps
-    if isinstance(norm, nn.LayerNorm):
-        return (x.var(-1, unbiased=False, keepdim=True) + eps).sqrt()
-    return (x.square().mean(-1, keepdim=True) + (torch.finfo(x.dtype).eps if eps is None else eps)).sqrt()
+    centred = x - x.mean(-1, keepdim=True) if isinstance(norm, nn.LayerNorm) else x
+    return (centred.square().mean(-1, keepdim=True) + eps).sqrt()
 
 
 def of_parts(one: Contributions, text: Read, model_card: Card, target: str) -> tuple[list[str], list[str]]:

@@ -73,9 +73,7 @@ else:
     ).strip()
 
 with stage.picture:
-    for column, (key, tree, alt) in zip(ui.columns(2), pair, strict=True):
-        with column:
-            ui.figure(tree, key=key, share=1.0, film=film, alt=alt)
+    ui.figures(*pair, film=film)
 with stage.foot:
     film.bar(captions=captions, equations=equations)
 
