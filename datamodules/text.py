@@ -1,4 +1,5 @@
-"""Text as one long line of tokens: tiny Shakespeare, the Python documentation, or a file of one's own.
+"""Text as one long line of tokens: tiny Shakespeare, the captions of Multi30k, the Python documentation, or a
+file of one's own.
 
 Windows of T = `context` tokens, targets one token further:
 
@@ -9,7 +10,7 @@ test go through their split once, window after window: every token but the first
 exactly once; the last window may be shorter and is a batch of its own.
 
 Splits go by character: training is the first 90 %, validation the next 5 %, test the last 5 %, and what
-picks an epoch never sees the test. Published numbers of tiny Shakespeare are of validation and test as
+picks an epoch never sees the test. Captions, one in a line, keep their official splits. Published numbers of tiny Shakespeare are of validation and test as
 one text, the last 10 % (nanoGPT calls it validation): `held_out` gives it.
 
 Shapes: a batch is tokens (B, T) and targets (B, T), int64.
@@ -26,7 +27,7 @@ import torch
 from torch import Tensor
 from torch.utils.data import DataLoader
 
-from datamodules import fetch, pydocs
+from datamodules import fetch, multi30k, pydocs
 from datamodules.base import MOST, Batches, BatchShard, DataModule, ShardedSplit, within
 from datamodules.tokenizer import ASCII, SUBWORDS, BPETokenizer, ByteTokenizer, CharTokenizer, Tokenizer
 
@@ -90,7 +91,8 @@ class Text(DataModule):
     """A corpus, a tokenizer and windows.
 
     Args:
-        corpus: "shakespeare", "pydocs" (embedded), or the path of a UTF-8 text file.
+        corpus: "shakespeare", "multi30k" (English captions), "pydocs" (embedded), or the path of a UTF-8
+            text file.
         tokenizer: "char" (vocabulary: all characters of the corpus), "byte", or subwords of bytes learned
             on the training split: "bpe", "wordpiece" or "unigram"; or the path of a `tokenizer.json`, byte
             pairs that were learned elsewhere.
@@ -102,7 +104,7 @@ class Text(DataModule):
 
     Raises:
         ValueError: an argument is out of range, or the corpus is unknown, unreadable or too short.
-        MissingData: tiny Shakespeare is not on disk and cannot be fetched.
+        MissingData: tiny Shakespeare or Multi30k is not on disk and cannot be fetched.
     """
 
     def __init__(
@@ -130,6 +132,8 @@ class Text(DataModule):
     def prepare_data(self) -> None:
         if self.corpus == "shakespeare":
             fetch.fetch("tinyshakespeare")
+        elif self.corpus == "multi30k":
+            fetch.fetch("multi30k")
 
     @cached_property
     def text(self) -> str:
@@ -139,12 +143,15 @@ class Text(DataModule):
             return fetch.content(source, source.files[0]).decode()
         if self.corpus == "pydocs":
             return pydocs.text()
+        if self.corpus == "multi30k":
+            return "".join(self._captions.values())
         path = Path(self.corpus)
         try:
             path = path.expanduser()
             if not path.is_file():
                 raise ValueError(
-                    f"corpus is {self.corpus!r}: it must be shakespeare, pydocs or the path of a text file."
+                    f"corpus is {self.corpus!r}: it must be shakespeare, multi30k, pydocs or the path of a "
+                    "text file."
                 )
             return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
         except UnicodeDecodeError as error:
@@ -153,11 +160,19 @@ class Text(DataModule):
             reason = getattr(error, "strerror", None) or str(error).rstrip(".")
             raise ValueError(f"{path} cannot be read: {reason}.") from None
 
+    @cached_property
+    def _captions(self) -> dict[str, str]:
+        """Captions of each split, each with its end of line."""
+        return {split: "".join(f"{line}\n" for line in multi30k.sentences(split)) for split in multi30k.FILES}
+
     @property
     def bounds(self) -> dict[str, tuple[int, int]]:
         """First and last character (exclusive) of each split."""
         n = len(self.text)
         train, middle = int(n * 0.9), int(n * 0.95)
+        if self.corpus == "multi30k":
+            train = len(self._captions["train"])
+            middle = train + len(self._captions["val"])
         return {"train": (0, train), "val": (train, middle), "test": (middle, n)}
 
     def split_text(self, split: Literal["train", "val", "test"]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import torch
 
-from datamodules import pydocs
+from datamodules import multi30k, pydocs
 from datamodules.base import BatchShard
 from datamodules.text import Text
 from datamodules.tokenizer import Tokenizer
@@ -128,7 +128,7 @@ def test_bpe_learns_from_training_alone(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "content, knobs, match",
     [
-        (None, {}, "shakespeare, pydocs or the path of a text file"),
+        (None, {}, "shakespeare, multi30k, pydocs or the path"),
         (b"\xff\xfe\x00", {}, r"is not UTF-8 text \(byte 0\)"),
         (b"short", {}, "take a longer text or a shorter context"),
         (b"", {}, "take a longer text"),
@@ -221,6 +221,18 @@ def test_shakespeare(real_data: Callable[[str], Path], monkeypatch: pytest.Monke
     assert (first, last) == ([1_003_854, 1_059_624], [1_059_624, 1_115_394])
     assert sum(targets.numel() for _, targets in data.val_dataloader()) == 55_769
     assert sum(targets.numel() for _, targets in data.test_dataloader()) == 55_769
+
+
+def test_captions_keep_their_official_splits(
+    real_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LECTERN_DATA", str(real_data("multi30k")))
+    data = ready(corpus="multi30k", tokenizer="bpe", bpe_vocab_size=300)
+    for split, n in {"train": 29_000, "val": 1014, "test": 1000}.items():
+        assert data.split_text(split) == "\n".join(multi30k.sentences(split)) + "\n"
+        assert data.split_text(split).count("\n") == n
+    assert data.held_out == data.text[len(data.split_text("train")) :]
+    assert not data.embedded and data.describe()["corpus"] == "multi30k"
 
 
 def test_no_shakespeare_names_the_sister(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
