@@ -10,8 +10,9 @@ test go through their split once, window after window: every token but the first
 exactly once; the last window may be shorter and is a batch of its own.
 
 Splits go by character: training is the first 90 %, validation the next 5 %, test the last 5 %, and what
-picks an epoch never sees the test. Captions, one in a line, keep their official splits. Published numbers of tiny Shakespeare are of validation and test as
-one text, the last 10 % (nanoGPT calls it validation): `held_out` gives it.
+picks an epoch never sees the test. Captions, one in a line, keep their official splits. Published numbers of
+tiny Shakespeare are of validation and test as one text, the last 10 % (nanoGPT calls it validation):
+`held_out` gives it.
 
 Shapes: a batch is tokens (B, T) and targets (B, T), int64.
 """
