@@ -47,6 +47,14 @@ BENCHES = {
         "lab.bench.norms",
         "norms: gradients at initialisation by layer, pre-norm, post-norm, none and ReZero, up to 48 layers",
     ),
+    "blocks": (
+        "lab.bench.blocks",
+        "blocks: activations, norms, heads, mixers and skips of small GPTs at equal steps, three seeds each",
+    ),
+    "pretraining": (
+        "lab.bench.pretraining",
+        "pre-training: three tasks from 50, 200 and 1,000 labels, with and without bert-gazette, three seeds",
+    ),
     "positions": (
         "lab.bench.positions",
         "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",

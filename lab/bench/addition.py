@@ -13,12 +13,11 @@ References: [LLM] part 5; Schaeffer et al. 2023, arXiv:2304.15004; Lee et al. 20
 """
 
 import datetime
-import json
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
@@ -26,12 +25,13 @@ import torch
 from torch import Tensor, nn
 
 from datamodules.addition import CHARACTERS, DIGITS, LENGTH, Addition, Order, Sums
+from lab.bench import runs_file
 from lab.bench.timing import Row
 from modules.transformer.answer import METRICS, scores
 from modules.transformer.gpt import GPT
 from modules.transformer.schedule import WarmupCosine
 
-KEPT = Path(__file__).parent / "results" / "addition-runs.jsonl"
+KEPT = runs_file.RESULTS / "addition-runs.jsonl"
 STEPS, BATCH, LOOKS = 1_000, 256, 20
 WIDTHS = (4, 6, 8, 10, 12, 16, 20, 36, 64, 112, 204)
 SMALL, LARGE = WIDTHS[:9], WIDTHS[9:]
@@ -128,22 +128,13 @@ def train(order: Order, seed: int, width: int, steps: int = STEPS) -> Run:
 
 def kept(path: Path = KEPT) -> list[Run]:
     """The runs so far, by order, width and seed."""
-    if not path.is_file():
-        return []
-    runs = [Run(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    return sorted(runs, key=lambda run: (run.order != "reversed", run.width, run.seed))
+    return sorted(runs_file.read(path, Run), key=lambda run: (run.order != "reversed", run.width, run.seed))
 
 
 def missing(path: Path = KEPT) -> list[tuple[Order, int, int]]:
     """What of `RUNS` is not there."""
     there = {(run.order, run.seed, run.width) for run in kept(path)}
     return [run for run in RUNS if run not in there]
-
-
-def keep(run: Run, path: Path = KEPT) -> None:
-    """Append a run."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(run)) + "\n")
 
 
 def by_size(runs: list[Run]) -> Iterator[list[Run]]:
@@ -174,5 +165,5 @@ def measure(quick: bool = False) -> list[Row]:
     if quick:
         return [row([train("reversed", 0, WIDTHS[0], steps=3)])]
     for order, seed, width in missing():
-        keep(train(order, seed, width))
+        runs_file.append(train(order, seed, width), KEPT)
     return [row(runs) for runs in by_size(kept())]

@@ -12,9 +12,8 @@ References: Xiong et al. 2020, arXiv:2002.04745; Bachlechner et al. 2020, arXiv:
 notes, [LLM] part 4.
 """
 
-import json
 import statistics
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast
 
@@ -22,13 +21,14 @@ import torch
 from torch import Tensor, nn
 
 from datamodules.text import Windows
+from lab.bench import runs_file
 from lab.bench.positions import text
 from lab.bench.timing import Row
 from modules.transformer.block import Norm, Residual
 from modules.transformer.gpt import GPT
 
 Placement = Literal["pre", "post", "none", "rezero"]
-KEPT = Path(__file__).parent / "results" / "norms-runs.jsonl"
+KEPT = runs_file.RESULTS / "norms-runs.jsonl"
 PLACEMENTS: tuple[Placement, ...] = ("pre", "post", "none", "rezero")
 DEPTHS, SEEDS = (2, 6, 12, 24, 48), (0, 1, 2)
 WIDTH, HEADS, CONTEXT, BATCH = 64, 4, 64, 12
@@ -91,10 +91,9 @@ def start(placement: Placement, depth: int, seed: int) -> Run:
 
 def kept(path: Path = KEPT) -> list[Run]:
     """The runs so far, by placement, depth and seed."""
-    if not path.is_file():
-        return []
-    runs = [Run(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    return sorted(runs, key=lambda run: (PLACEMENTS.index(run.placement), run.depth, run.seed))
+    return sorted(
+        runs_file.read(path, Run), key=lambda run: (PLACEMENTS.index(run.placement), run.depth, run.seed)
+    )
 
 
 def rows(runs: list[Run]) -> list[Row]:
@@ -122,6 +121,5 @@ def measure(quick: bool = False) -> list[Row]:
         for depth in DEPTHS:
             for seed in SEEDS:
                 if (placement, depth, seed) not in there:
-                    with KEPT.open("a", encoding="utf-8") as file:
-                        file.write(json.dumps(asdict(start(placement, depth, seed))) + "\n")
+                    runs_file.append(start(placement, depth, seed), KEPT)
     return rows(kept())

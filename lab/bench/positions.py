@@ -14,10 +14,9 @@ References: Press et al. 2021, arXiv:2108.12409; [UDL] §12.3.1, [LLM] part 4.
 """
 
 import datetime
-import json
 import statistics
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal, cast
@@ -27,13 +26,14 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from datamodules.text import Text, Windows
+from lab.bench import runs_file
 from lab.bench.timing import Row
 from modules.transformer.gpt import GPT
 from modules.transformer.positions import Learned
 from modules.transformer.schedule import WarmupCosine
 
 Scheme = Literal["learned", "sinusoidal", "relative", "rotary", "alibi"]
-KEPT = Path(__file__).parent / "results" / "positions-runs.jsonl"
+KEPT = runs_file.RESULTS / "positions-runs.jsonl"
 SCHEMES: tuple[Scheme, ...] = ("learned", "sinusoidal", "relative", "rotary", "alibi")
 SEEDS = (0, 1, 2)
 CONTEXT, LONGEST, BIN = 64, 512, 16
@@ -103,16 +103,12 @@ def nats_by_place(model: GPT, ids: Tensor, longest: int = LONGEST) -> Tensor:
     return total / len(starts)
 
 
-def train(scheme: Scheme, seed: int, steps: int = STEPS, longest: int = LONGEST) -> Run:
-    """Train once; batches depend on the seed alone."""
-    data = text()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = network(scheme, data.sizes["vocab_size"])
+def fit(model: GPT, seed: int, steps: int) -> float:
+    """Train on batches that depend on the seed alone: seconds of the processor."""
     optimizer = torch.optim.AdamW(model.parameters(), RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
     schedule = WarmupCosine(optimizer, steps, max(1, steps // 20), 0.05)
     generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
-    windows, start = cast(Windows, data.train_set), time.process_time()
+    windows, start = cast(Windows, text().train_set), time.process_time()
     for _ in range(steps):
         loss = model.step(windows[torch.randint(len(windows), (BATCH,), generator=generator)], "train")
         optimizer.zero_grad()
@@ -120,33 +116,33 @@ def train(scheme: Scheme, seed: int, steps: int = STEPS, longest: int = LONGEST)
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
-    seconds = time.process_time() - start
+    return round(time.process_time() - start, 1)
+
+
+def train(scheme: Scheme, seed: int, steps: int = STEPS, longest: int = LONGEST) -> Run:
+    """Train once, and read the test text."""
+    data = text()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = network(scheme, data.sizes["vocab_size"])
+    seconds = fit(model, seed, steps)
     ids = cast(Windows, data.test_set).ids
     by_place = nats_by_place(model.eval(), ids, longest)
     nats = [round(float(part.mean()), 5) for part in by_place.split(BIN)]
     size, today = sum(p.numel() for p in model.parameters()), datetime.date.today().isoformat()
     count = len(range(0, len(ids) - longest, CONTEXT))
-    return Run(scheme, seed, size, steps, BATCH, round(seconds, 1), today, count, nats)
+    return Run(scheme, seed, size, steps, BATCH, seconds, today, count, nats)
 
 
 def kept(path: Path = KEPT) -> list[Run]:
     """The runs so far, by scheme and seed."""
-    if not path.is_file():
-        return []
-    runs = [Run(**json.loads(line)) for line in path.read_text(encoding="utf-8").splitlines()]
-    return sorted(runs, key=lambda run: (SCHEMES.index(run.scheme), run.seed))
+    return sorted(runs_file.read(path, Run), key=lambda run: (SCHEMES.index(run.scheme), run.seed))
 
 
 def missing(path: Path = KEPT) -> list[tuple[Scheme, int]]:
     """Schemes and seeds that are not there, seed by seed."""
     there = {(run.scheme, run.seed) for run in kept(path)}
     return [(scheme, seed) for seed in SEEDS for scheme in SCHEMES if (scheme, seed) not in there]
-
-
-def keep(run: Run, path: Path = KEPT) -> None:
-    """Append a run."""
-    with path.open("a", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(run)) + "\n")
 
 
 def rows(runs: list[Run]) -> list[Row]:
@@ -170,5 +166,5 @@ def measure(quick: bool = False) -> list[Row]:
     if quick:
         return rows([train("alibi", 0, steps=2, longest=2 * CONTEXT)])
     for scheme, seed in missing():
-        keep(train(scheme, seed))
+        runs_file.append(train(scheme, seed), KEPT)
     return rows(kept())

@@ -2,14 +2,14 @@
 
 from pathlib import Path
 
-from lab.bench import addition
+from lab.bench import addition, runs_file
 
 
 def test_a_run_is_kept_and_not_missing_any_more(tmp_path: Path) -> None:
     path = tmp_path / "runs.jsonl"
     assert addition.kept(path) == [] and addition.missing(path) == addition.RUNS
     run = addition.train("reversed", 0, 4, steps=2)
-    addition.keep(run, path)
+    runs_file.append(run, path)
     assert addition.kept(path) == [run] and run.parameters == 504
     assert addition.missing(path) == [r for r in addition.RUNS if r != ("reversed", 0, 4)]
     again = addition.train("reversed", 0, 4, steps=2)
