@@ -1,9 +1,9 @@
 """Parts of a transformer block: which of them a small language model of characters would miss.
 
 GPTs of two blocks differ from the first, `PLAIN`, in one part each: the activation, a gated feed-forward
-layer of as many parameters, the norm, what mixes tokens. Two of eight blocks differ in their skip connections. All
-see the same `STEPS` batches that the position schemes see (`lab.bench.positions`), and are judged on the same
-windows of the test text. The rate is one for all, not tuned for each.
+layer of as many parameters, the norm, what mixes tokens. Two of eight blocks differ in their skip
+connections. All see the same `STEPS` batches that the position schemes see (`lab.bench.positions`), and are
+judged on the same windows of the test text. The rate is one for all, not tuned for each.
 
 A run is a line of `results/blocks-runs.jsonl`: delete it to run it again.
 
