@@ -18,7 +18,7 @@ from datamodules.spanish import AlignedPairs
 from datamodules.tokenizer import words
 from lab.errors import UserError
 from lab.lenses import text as texts
-from modules.language.translation import IGNORED
+from modules.language.translation import IGNORED, TranslationModel
 from modules.recurrent.alignment import AlignmentErrorRate
 from modules.recurrent.seq2seq import Seq2Seq
 
@@ -119,13 +119,13 @@ def differing(names: list[str], reference: list[str]) -> list[bool]:
 # --- Whole sentences, and all of their weights ---------------------------------------------------
 
 
-def exact(model: Seq2Seq, pairs: AlignedPairs) -> float:
+def exact(model: TranslationModel, pairs: AlignedPairs) -> float:
     """Share of sentences whose greedy translation is right in all words and in its end."""
     return float(right(model, pairs).float().mean())
 
 
 @torch.no_grad()
-def right(model: Seq2Seq, pairs: AlignedPairs) -> Tensor:
+def right(model: TranslationModel, pairs: AlignedPairs) -> Tensor:
     """Whether the greedy translation of each sentence is right in all words and in its end, (N,)."""
     source, length, _, target = pairs[torch.arange(len(pairs))]
     written = model.translate(source, length, target.shape[1])

@@ -4,6 +4,9 @@ import contracts
 import pytest
 import torch
 
+from datamodules.spanish import AlignedPairs, sentences, tokenizer
+from lab import weights
+from lab.lenses import translations
 from modules.language.beam import beam_search
 from modules.transformer.recorder import record_attention
 from modules.transformer.translator import Translator
@@ -163,3 +166,19 @@ def test_bad_input_gets_a_sentence():
         Translator(5, label_smoothing=1.0)
     with pytest.raises(ValueError, match="eos is 5"):
         Translator(5, eos=5)
+
+
+def test_exact_at_the_lengths_it_has_seen_and_at_no_longer_ones():  # TF-X3
+    """Trained on one to four clauses: 100 of 100 sentences of each, with pairs of words that are new to it,
+    too; .14 of those of five clauses, and none of six."""
+    model = weights.load("translator-spanish")
+    assert isinstance(model, Translator)
+    right = {
+        (k, held_out): translations.exact(
+            model,
+            AlignedPairs(sentences(100, (k, k), None if held_out else "test", held_out, seed=3), tokenizer()),
+        )
+        for k, held_out in ((1, True), (4, True), (1, False), (4, False), (5, False), (6, False))
+    }
+    assert min(right[k, held_out] for k in (1, 4) for held_out in (False, True)) == 1
+    assert right[5, False] < 0.3 and right[6, False] == 0
