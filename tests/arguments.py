@@ -278,6 +278,10 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "vocab_size": 4, "num_classes": 4, "mixer": "elu", "width": 8, "heads": 1, "layers": 1,
         "count": beside(3, mixer="positive"),
     },
+    "InContextRegression": {
+        "num_features": Other(4, kind="size"), "shots": 4, "layers": 1, "heads": 1, "width": 8,
+        "positions": "sinusoidal",
+    },
     "MixerTagger": {
         "vocab_size": 4, "num_classes": 4, "mixer": "s4", "layers": 1, "width": 8, "states": 3,
         "selective": Other(False), "expand": 1, "delta": (0.5, 0.6),

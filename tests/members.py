@@ -55,6 +55,7 @@ PICTURES = drawn(2, 8, 1, 2, 3).float(), drawn(3, 8)
 SQUARES = drawn(256, 8, 1, 4, 4).float(), drawn(3, 8)
 CLOUDS = torch.randn(8, 6, generator=torch.Generator().manual_seed(1)), drawn(3, 8)
 POINTS = (CLOUDS[0][:, :2], PICTURES[1])
+PROMPTS = CLOUDS[0].repeat(1, 2)[:, :9].reshape(8, 3, 3), CLOUDS[0][:, :3]  # x and y of three examples
 CURVES = drawn(9, 8, 1, 40).float() / 4 - 1, drawn(10, 8)
 FOURS = drawn(2, 8, 1, 4, 4).float(), drawn(3, 8)
 TEXTS = drawn(3, 8, 6), drawn(3, 8, 6)
@@ -527,6 +528,14 @@ MEMBERS: dict[str, list[Member]] = {
             (Predictor,),
         )
         for mixer, more in (("softmax", {}), ("elu", {}), ("positive", {"count": 3}), ("hyperbolic", {}))
+    ],
+    "modules.transformer.in_context.InContextRegression": [
+        Member(
+            {"num_features": 3, "shots": 2, "layers": 2, "heads": 2, "width": 4, "positions": name},
+            PROMPTS,
+            lambda model: model(*(each.to(model.dtype) for each in PROMPTS)),
+        )
+        for name in ("learned", "rotary")
     ],
     "modules.transformer.mixer_tagger.MixerTagger": [
         Member(

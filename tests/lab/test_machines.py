@@ -32,6 +32,7 @@ FAMILIES = {"adversarial", "convolution", "diffusion", "flow", "graph", "latent"
 UNDRAWN = (
     *("modules.recurrent.grid_features.", "modules.recurrent.captioning."),  # a convolution reads first
     *("modules.transformer.associative.", "modules.transformer.mixer_tagger."),  # mixers and nothing else
+    "modules.transformer.in_context.",  # reads numbers, has no tokens
 )
 LONGEST = 22  # letters of what a part shows: two thirds of a row would hold no more
 
