@@ -84,20 +84,42 @@ class Source:
         return root() / Path(self.files[0].path).parent
 
 
+# of both sets: names and bytes of the files, and the MD5 of what they unpack to, digits first, clothes second
+IDX = {
+    "train-images-idx3-ubyte.gz": (
+        47_040_016, "6bbc9ace898e44ae57da46a324031adb", "f4a8712d7a061bf5bd6d2ca38dc4d50a"
+    ),
+    "train-labels-idx1-ubyte.gz": (
+        60_008, "a25bea736e30d166cdddb491f175f624", "9018921c3c673c538a1fc5bad174d6f9"
+    ),
+    "t10k-images-idx3-ubyte.gz": (
+        7_840_016, "2646ac647ad5339dbf082846283269ea", "8181f5470baa50b63fa0f6fddb340f0a"
+    ),
+    "t10k-labels-idx1-ubyte.gz": (
+        10_008, "27ae3e4e09519cfbb04c329615203637", "15d484375f8d13e6eb1aabb0c3f46965"
+    ),
+}  # fmt: skip
+
+
 def _mnist() -> tuple[File, ...]:
     homes = (
         "https://ossci-datasets.s3.amazonaws.com/mnist/",
         "https://storage.googleapis.com/cvdf-datasets/mnist/",
     )
-    sums = {
-        "train-images-idx3-ubyte.gz": (47_040_016, "6bbc9ace898e44ae57da46a324031adb"),
-        "train-labels-idx1-ubyte.gz": (60_008, "a25bea736e30d166cdddb491f175f624"),
-        "t10k-images-idx3-ubyte.gz": (7_840_016, "2646ac647ad5339dbf082846283269ea"),
-        "t10k-labels-idx1-ubyte.gz": (10_008, "27ae3e4e09519cfbb04c329615203637"),
-    }
     return tuple(
         File(f"MNIST/raw/{n}", tuple(h + n for h in homes), f"md5:{md5}", size)
-        for n, (size, md5) in sums.items()
+        for n, (size, md5, _) in IDX.items()
+    )
+
+
+def _fashion() -> tuple[File, ...]:
+    homes = (
+        "http://fashion-mnist.s3-website.eu-central-1.amazonaws.com/",
+        "https://storage.googleapis.com/tensorflow/tf-keras-datasets/",
+    )
+    return tuple(
+        File(f"FashionMNIST/raw/{n}", tuple(h + n for h in homes), f"md5:{md5}", size)
+        for n, (size, _, md5) in IDX.items()
     )
 
 
@@ -149,6 +171,7 @@ SOURCES = {
     source.name: source
     for source in (
         Source("MNIST", _mnist(), "made-digits, vae-digits (images) or cnn-mnist1d (classification)"),
+        Source("FashionMNIST", _fashion(), "vit-digits"),
         Source(
             "tinyshakespeare",
             (

@@ -1,4 +1,5 @@
-"""MNIST: 70,000 handwritten digits, 28×28 grey levels (LeCun, Cortes, Burges 1998).
+"""MNIST: 70,000 handwritten digits, 28×28 grey levels (LeCun, Cortes, Burges 1998); Fashion-MNIST, as many
+photographs of clothes in the very same form (Xiao, Rasul, Vollgraf 2017, arXiv:1708.07747).
 
 Grey images become binary in one of three named ways, whose likelihoods must never be compared
 with each other (Salakhutdinov & Murray 2008; Larochelle & Murray 2011; [GM] §1.5):
@@ -32,6 +33,7 @@ from datamodules import fetch
 from datamodules.base import DataModule
 
 Binarize = Literal["none", "threshold", "static", "dynamic", "levels", "dequantize"]
+Name = Literal["MNIST", "FashionMNIST"]
 Draw = Callable[[Tensor, Tensor], Tensor]  # x (B, 1, H, W) and keys (B,) -> x drawn
 
 # The draw of `static`, and of validation and test under `dynamic`, is the same for every run.
@@ -279,7 +281,12 @@ def parse_idx(content: bytes) -> Tensor:
 
 
 class MNIST(ImageData):
-    """60,000 + 10,000 digits; validation is carved from the 60,000. See `ImageData` for arguments."""
+    """60,000 + 10,000 digits, or clothes; validation is carved from the 60,000. See `ImageData` for the other
+    arguments.
+
+    Args:
+        name: "MNIST", digits, or "FashionMNIST", ten kinds of clothes.
+    """
 
     native_size, levels, cut = 28, 255, 127.5 / 255
     num_train, num_test = 60_000, 10_000
@@ -293,18 +300,25 @@ class MNIST(ImageData):
         val_size: int = 10_000,
         num_categories: int | None = None,
         padding: int = 0,
+        name: Name = "MNIST",
     ) -> None:
         super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories, padding)
+        if name not in get_args(Name):
+            raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Name))}.")
+        self.name = name
 
     def prepare_data(self) -> None:
-        fetch.fetch("MNIST")
+        fetch.fetch(self.name)
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
-        source = fetch.SOURCES["MNIST"]
+        source = fetch.SOURCES[self.name]
         prefix = "train" if split == "train" else "t10k"
         images, labels = (
             parse_idx(fetch.content(source, file))
             for file in source.files
-            if file.path.startswith(f"MNIST/raw/{prefix}")
+            if file.path.startswith(f"{self.name}/raw/{prefix}")
         )
         return images, labels
+
+    def describe(self) -> dict[str, Any]:
+        return super().describe() | {"name": self.name}

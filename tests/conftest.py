@@ -42,6 +42,7 @@ pytest_plugins = ["tests.processor"]
 # A file of each data set that is there only when the whole set is.
 REAL_DATA = {
     "MNIST": "MNIST/raw/train-images-idx3-ubyte*",
+    "FashionMNIST": "FashionMNIST/raw/train-images-idx3-ubyte*",
     "Cora": "Planetoid/Cora/raw/ind.cora.graph",
     "Citeseer": "Planetoid/Citeseer/raw/ind.citeseer.graph",
     "MUTAG": "TUDataset/MUTAG/raw/MUTAG_A.txt",

@@ -322,6 +322,19 @@ def mnist(real_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.real_data
+def test_clothes(real_data: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LECTERN_DATA", str(real_data("FashionMNIST")))
+    data = ready(MNIST(name="FashionMNIST"))
+    x, y = (torch.cat(both) for both in zip(every(data.train_set), every(data.val_set), strict=True))
+    assert y.bincount().tolist() == [6_000] * 10 and len(every(data.test_set)[1]) == 10_000
+    assert x.mean().item() == pytest.approx(0.2860, abs=1e-4)  # as published
+    assert x.std().item() == pytest.approx(0.3530, abs=1e-4)
+    assert data.describe()["name"] == "FashionMNIST" and not data.embedded
+    with pytest.raises(ValueError, match="'fashion': it must be one of MNIST, FashionMNIST"):
+        MNIST(name="fashion")  # type: ignore[arg-type]
+
+
+@pytest.mark.real_data
 def test_mnist(mnist: type[MNIST]) -> None:
     data = ready(mnist())
     parts = [every(s) for s in (data.train_set, data.val_set, data.test_set)]
