@@ -305,20 +305,20 @@ class MNIST(ImageData):
         super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories, padding)
         if name not in get_args(Name):
             raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Name))}.")
-        self.name = name
+        self.collection: Name = name
 
     def prepare_data(self) -> None:
-        fetch.fetch(self.name)
+        fetch.fetch(self.collection)
 
     def read(self, split: Literal["train", "test"]) -> tuple[Tensor, Tensor]:
-        source = fetch.SOURCES[self.name]
+        source = fetch.SOURCES[self.collection]
         prefix = "train" if split == "train" else "t10k"
         images, labels = (
             parse_idx(fetch.content(source, file))
             for file in source.files
-            if file.path.startswith(f"{self.name}/raw/{prefix}")
+            if file.path.startswith(f"{self.collection}/raw/{prefix}")
         )
         return images, labels
 
     def describe(self) -> dict[str, Any]:
-        return super().describe() | {"name": self.name}
+        return super().describe() | {"name": self.collection}
