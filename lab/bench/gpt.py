@@ -1,4 +1,5 @@
-"""GPT against Hugging Face's GPT-2 of the same shape, with the same parameters."""
+"""GPT against Hugging Face's GPT-2 of the same shape with the same parameters, and against a plain loop in
+the form of nanoGPT: modules without options, fused attention, no cache."""
 
 from typing import Any
 
@@ -65,6 +66,44 @@ def hugging_face(model: GPT) -> Any:
     return peer
 
 
+class Plain(nn.Module):
+    """GPT without options: learned positions, pre-norm, GELU, biases, a tied head."""
+
+    def __init__(self, vocab_size: int, context: int, layers: int, heads: int, width: int) -> None:
+        super().__init__()
+        self.heads, C = heads, width
+        self.tokens, self.places = nn.Embedding(vocab_size, C), nn.Embedding(context, C)
+        self.blocks = nn.ModuleList(
+            nn.ModuleDict(
+                {
+                    "norm1": nn.LayerNorm(C), "qkv": nn.Linear(C, 3 * C), "proj": nn.Linear(C, C),
+                    "norm2": nn.LayerNorm(C), "up": nn.Linear(C, 4 * C), "down": nn.Linear(4 * C, C),
+                }
+            )
+            for _ in range(layers)
+        )  # fmt: skip
+        self.norm = nn.LayerNorm(C)
+
+    @property
+    def num_parameters(self) -> int:
+        return sum(p.numel() for p in self.parameters())
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Logits: (B, T) -> (B, T, V)."""
+        B, T = tokens.shape
+        x = self.tokens(tokens) + self.places.weight[:T]
+        for block in self.blocks:
+            part = dict(block.named_children())  # type: ignore[union-attr]
+            q, k, v = (
+                each.view(B, T, self.heads, -1).transpose(1, 2)
+                for each in part["qkv"](part["norm1"](x)).chunk(3, -1)
+            )  # (B, H, T, D)
+            y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            x = x + part["proj"](y.transpose(1, 2).flatten(2))
+            x = x + part["down"](F.gelu(part["up"](part["norm2"](x))))
+        return F.linear(self.norm(x), self.tokens.weight)
+
+
 def measure(quick: bool = False) -> list[Row]:
     """A training step (AdamW) and the cached generation of a full context."""
     sizes: dict[str, Any] = (
@@ -105,25 +144,39 @@ def measure(quick: bool = False) -> list[Row]:
         "gpt", f"training step, {batch} × {context} tokens", pairs, "≤ 1.0", "peer: transformers GPT-2"
     )
 
+    plain = Plain(65, context, **sizes)
+    if plain.num_parameters != model.num_parameters:
+        raise AssertionError("the plain loop has another number of parameters: nothing to compare.")
+    pairs = interleaved(
+        trainer(model, lambda: model(tokens)), trainer(plain, lambda: plain(tokens)), repeats, warmup=3
+    )
+    note = "peer: a plain loop as nanoGPT's"
+    rows = [
+        training,
+        paired_row("gpt", f"training step, {batch} × {context} tokens, plain", pairs, "≤ 1.0", note),
+    ]
+
     model.eval()
     peer.eval()
-    prompt = tokens[:1, :1]
+    for texts in (1, batch):
+        prompt = tokens[:texts, :1]
 
-    def ours() -> Tensor:
-        return model.generate(prompt, context - 1)
+        def ours(prompt: Tensor = prompt) -> Tensor:
+            return model.generate(prompt, context - 1)
 
-    def theirs() -> Tensor:
-        return peer.generate(
-            prompt,
-            attention_mask=torch.ones_like(prompt),
-            max_new_tokens=context - 1,
-            do_sample=True,
-            top_k=0,
-            pad_token_id=0,
-        )
+        def theirs(prompt: Tensor = prompt) -> Tensor:
+            return peer.generate(
+                prompt,
+                attention_mask=torch.ones_like(prompt),
+                max_new_tokens=context - 1,
+                do_sample=True,
+                top_k=0,
+                pad_token_id=0,
+            )
 
-    if ours().shape != theirs().shape:
-        raise AssertionError("the peer generates another number of tokens: nothing to compare.")
-    pairs = interleaved(ours, theirs, repeats=max(3, repeats // 3), warmup=1)
-    case = f"generation of {context - 1} tokens"
-    return [training, paired_row("gpt", case, pairs, "≤ 1.0", "peer: transformers GPT-2")]
+        if ours().shape != theirs().shape:
+            raise AssertionError("the peer generates another number of tokens: nothing to compare.")
+        pairs = interleaved(ours, theirs, repeats=max(3, repeats // 3), warmup=1)
+        case = f"generation of {context - 1} tokens" + (f" of {texts} texts at once" if texts > 1 else "")
+        rows.append(paired_row("gpt", case, pairs, "≤ 1.0", "peer: transformers GPT-2"))
+    return rows
