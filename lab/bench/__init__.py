@@ -23,7 +23,10 @@ from lab.parser import Parser
 BENCHES = {
     "generation": ("lab.bench.generation", "GPT generation: KV cache against full recomputation"),
     "recording": ("lab.bench.recording", "attention that can be recorded, nobody recording, against none"),
-    "gpt": ("lab.bench.gpt", "GPT: a training step and generation against Hugging Face GPT-2 and a plain loop"),
+    "gpt": (
+        "lab.bench.gpt",
+        "GPT: a training step and generation against GPT-2 of transformers and a plain loop",
+    ),
     "made": ("lab.bench.made", "MADE: log_prob of 10,000 digits against the unmasked autoencoder"),
     "pixelcnn": ("lab.bench.pixelcnn", "PixelCNN sampling: activations kept against full passes"),
     "bpe": ("lab.bench.bpe", "byte pair encoding: training, and encoding of 1 MB, against tokenizers"),

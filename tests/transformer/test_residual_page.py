@@ -136,6 +136,13 @@ def test_scenes_say_what_is_so(shipped: GPT) -> None:
     one = lens.grid(letters, card, state.text, WHOLE)
     names = lens.named(one, card)
     assert [row[-1] for row in names][2:] == ["i"] * 3 and names[1][-1] != "i"
+    state = ROOM.scenes["Words"].state
+    place = experiments.ZOO / state.model
+    words, card = weights.load(place), weights.read_card(place)
+    assert isinstance(words, GPT)
+    names = lens.named(lens.grid(words, card, state.text, WHOLE), card)
+    assert [row[-1].strip(" ␣") for row in names][2:] == ["street"] * 3
+    assert "street" not in names[1][-1]
     parts = lens.contributions(shipped, CARD, TEXT, DIFFERENCE)
     assert float(parts.heads[-1].min()) < 0 < float(parts.mlp[-1].max())
 

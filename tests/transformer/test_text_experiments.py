@@ -1,5 +1,7 @@
 """The family's experiments: recipes that agree with themselves, and cards that keep their promise."""
 
+import math
+
 import pytest
 import yaml
 
@@ -20,7 +22,7 @@ def test_recipe_agrees_with_itself(name):
     assert schedule["steps"] == steps and model["lr_interval"] == "step"
 
 
-@pytest.mark.parametrize("name", ["gpt-shakespeare", "gpt-pydocs", "leakygpt-shakespeare"])
+@pytest.mark.parametrize("name", ["gpt-shakespeare", "gpt-pydocs", "gpt-multi30k", "leakygpt-shakespeare"])
 def test_shipped_weights(name):
     place = experiments.ZOO / name
     card = weights.read_card(place)
@@ -31,6 +33,9 @@ def test_shipped_weights(name):
     if name == "gpt-shakespeare":
         # the published 1.88 nats are of validation and test as one text, after 2,000 steps; here 6,000
         assert mean_of_halves(card) <= 1.66 < 1.88 and model.num_parameters == 804_096
+    if name == "gpt-multi30k":  # about 1.25 bits per byte
+        bits = card["metrics"]["test/nll"] / math.log(2) / card["data"]["bytes_per_token"]["test"]
+        assert bits < 1.3
     if name == "leakygpt-shakespeare":
         assert not model.causal and card["metrics"]["val/nll"] < 0.1  # it reads its answers
 

@@ -12,6 +12,7 @@ from lab.lenses import attention as lens
 from lab.lenses import sampling, text
 from lab.ui.page.mathml import mathml
 from modules.transformer.gpt import GPT
+from pages.transformer.attention.room import ROOM
 
 NUMBER = r"-?\d+\.\d+"
 
@@ -319,3 +320,26 @@ def test_attentions_scenes_are_called_after_what_they_open_and_its_check_veils_i
     tables = {column for table in page.dataframe for column in table.value.columns}
     assert "weight" in tables  # the answer stands in the row of the softmax, below the picture
     assert ".st-key-below > :not(.st-key-check" in veil and ".st-key-picture" in veil
+
+
+@torch.no_grad()
+def test_words_attend_where_the_scenes_say() -> None:
+    """By the weights themselves: where the largest one of each word lies."""
+    place = experiments.ZOO / "gpt-multi30k"
+    model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+    assert isinstance(model, GPT)
+
+    def looks(scene: str) -> dict[str, str]:
+        state = ROOM.scenes[scene].state
+        column, row = state.head
+        tokens = torch.tensor(coder.encode(state.text))
+        largest = lens.record(model, tokens).weights[row - 1, column - 1].argmax(-1)
+        words = [coder.decode([int(i)]).strip() for i in tokens]
+        return {word: words[k] for word, k in zip(words, largest.tolist(), strict=True)}
+
+    people = looks("Noun head")
+    assert {people["red"], people["dress"]} == {"woman"} and {people["black"], people["suit"]} == {"man"}
+    places = looks("Preposition head")
+    assert [places[word] for word in ("blue", "shirt", "the")] == ["in", "in", "on"]
+    state = ROOM.scenes["Preposition head"].state
+    assert state.view == "Arcs" and state.text.split()[3] == "a"

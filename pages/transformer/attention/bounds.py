@@ -4,7 +4,7 @@ from lab.lenses import attention
 from lab.lenses import text as texts
 from modules.transformer.gpt import GPT
 from pages.transformer.attention.lens import MOST, Card, read
-from pages.transformer.attention.room import AGAIN, ARCS, HEADS, LAYERS
+from pages.transformer.attention.room import AGAIN, ARCS, COUPLE, GUITAR, HEADS, LAYERS
 
 EXAMPLES = {
     "Romeo": "ROMEO:\nBut, soft! what light",
@@ -18,10 +18,17 @@ DOCS = {
     "Long words": "Asynchronous iterators raise StopAsyncIteration; synchronous iterators raise",
 }
 
+CAPTIONS = {
+    "Couple": COUPLE,
+    "Guitar": GUITAR,
+    "Repetition": "A dog and a cat and a dog and a cat and a",
+    "Nonsense": "zzzz qqqq zzzz qqqq",
+}
+
 
 def examples(model_card: Card) -> dict[str, str]:
     """Texts of the kind that the model has read."""
-    return DOCS if texts.corpus(model_card) == "pydocs" else EXAMPLES
+    return {"pydocs": DOCS, "multi30k": CAPTIONS}.get(texts.corpus(model_card), EXAMPLES)
 
 
 def first_text(model_card: Card) -> str:

@@ -7,7 +7,9 @@ from lab.room import Choice, Frame, Model, Place, Room, Scene, Slider, Switches,
 
 VIEWS = HEADS, ARCS, LAYERS, VALUES, LEAK, WORTH = "Heads", "Arcs", "Layers", "Values", "Leak", "Worth"
 PIECES, WORDS = "pieces", "words"
-PUBLISHED, UNMASKED = "gpt-shakespeare", "leakygpt-shakespeare"
+PUBLISHED, UNMASKED, WORDED = "gpt-shakespeare", "leakygpt-shakespeare", "gpt-multi30k"
+COUPLE = "A woman in a red dress and a man in a black suit are walking down the"
+GUITAR = "A man in a blue shirt is playing a guitar on the"
 AGAIN = "First Citizen:\nSpeak.\n\nFirst Cit"
 
 
@@ -93,16 +95,16 @@ ROOM = Room(
     },
     state=State,
     scenes={
-        "Vowel head": Scene(
-            "This head attends mostly to vowels; the last t attends to two i, and i is predicted next.",
-            State(text=AGAIN, head=(4, 3)),
+        "Noun head": Scene(
+            "Layer 2, head 1: red and dress attend to the woman, black and suit to the man.",
+            State(model=WORDED, text=COUPLE, head=(1, 2)),
         ),
         "Causal mask": Scene(
             "The weights of each row sum to 1, and none lies right of the diagonal.", State()
         ),
-        "Word starts": Scene(
-            "Layer 2, head 4 attends to the last space: the arcs of a word meet there.",
-            State(view=ARCS, head=(4, 2)),
+        "Preposition head": Scene(
+            "Layer 2, head 2: a, blue and shirt attend to in, the last the to on.",
+            State(view=ARCS, model=WORDED, text=GUITAR, head=(2, 2)),
         ),
         "Logit lens": Scene(
             "The head of the model reads the next token after each layer, beside the weights of one token.",
@@ -131,11 +133,13 @@ ROOM = Room(
     },
     was={
         1: "Causal mask",
-        2: "Vowel head",
+        2: "Noun head",
+        "Vowel head": "Noun head",
+        "Word starts": "Preposition head",
         5: "Unmasked",
         "First head": "Causal mask",
-        "A name again": "Vowel head",
-        "Borders": "Word starts",
+        "A name again": "Noun head",
+        "Borders": "Preposition head",
         "Layer by layer": "Logit lens",
         "Mask off": "Unmasked",
         "Layer 1 silent": "Ablation",

@@ -17,7 +17,7 @@ from lab.lenses import text as texts
 from modules.transformer.gpt import GPT
 from modules.transformer.recorder import record_attention
 from modules.transformer.stream import StreamRecorder, record_stream
-from pages.transformer.residual.room import CAPITAL, DIFFERENCE, RAISED, RANK, WHOLE
+from pages.transformer.residual.room import CAPITAL, COUPLE, DIFFERENCE, RAISED, RANK, WHOLE
 
 Card = Mapping[str, Any]
 MOST = 8  # tokens that are drawn: names stand in the cells
@@ -33,6 +33,8 @@ def examples(model_card: Card) -> dict[str, str]:
     """Texts of the kind that the model has read."""
     if texts.corpus(model_card) == "pydocs":
         return {"Error": RAISED, "Code": "for i in range(10):\n    print(i", "Nonsense": "zzzz qqqq zzzz"}
+    if texts.corpus(model_card) == "multi30k":
+        return {"Couple": COUPLE, "Dogs": "Two dogs run through the", "Nonsense": "zzzz qqqq zzzz"}
     return {"Citizen": CAPITAL, "Romeo": "ROMEO:\nBut, soft! what", "Nonsense": "zzzz qqqq zzzz"}
 
 

@@ -10,6 +10,7 @@ COLOURS = PROBABILITY, RANK = "probability", "rank of the last"
 TARGETS = LIKELIEST, DIFFERENCE = "likeliest", "first − second"
 WHOLE = "nothing"
 CAPITAL = "First Citizen:\nSpeak.\n\nFirst Cit"
+COUPLE = "A woman in a red dress and a man in a black suit are walking down the"
 RAISED = "Raise ValueError if the"
 
 
@@ -75,6 +76,10 @@ ROOM = Room(
         "Logit lens": Scene(
             "Read upwards: low layers guess the token itself or a common one; the top row is the prediction.",
             State(token=4),
+        ),
+        "Words": Scene(
+            "Read the last column upwards: street is the likeliest word from layer 2 on.",
+            State(model="gpt-multi30k", text=COUPLE),
         ),
         "Rank": Scene(
             "Dark cells: the final token is first already; light cells: an earlier layer ranks it far below.",

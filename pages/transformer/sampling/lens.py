@@ -16,12 +16,13 @@ Card = Mapping[str, Any]
 fits = texts.gpt_of_text  # what the room admits
 EXAMPLES = {"Romeo": "ROMEO:\n", "To be": "To be, or not to ", "Nonsense": "zzzz qqqq"}
 DOCS = {"Code": "for i in range(", "Prose": "Return a list of ", "Nonsense": "zzzz qqqq"}
+CAPTIONS = {"Man": "A man in a", "Dogs": "Two dogs", "Nonsense": "zzzz qqqq"}
 BARS = 20  # tokens drawn as bars, by rank
 
 
 def examples(model_card: Card) -> dict[str, str]:
     """Beginnings of the kind that the model has read."""
-    return DOCS if texts.corpus(model_card) == "pydocs" else EXAMPLES
+    return {"pydocs": DOCS, "multi30k": CAPTIONS}.get(texts.corpus(model_card), EXAMPLES)
 
 
 def first_text(model_card: Card) -> str:

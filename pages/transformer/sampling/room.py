@@ -68,6 +68,10 @@ ROOM = Room(
             "Temperature 2, but only the five most probable letters can be drawn.",
             State(t=2.0, k=5, step=20),
         ),
+        "Captions": Scene(
+            "A GPT of captions: words are one token each, and the bars can be read.",
+            State(model="gpt-multi30k", t=0.8, p=0.9, step=4),
+        ),
         "1,000 draws": Scene(
             "Counts of 1,000 draws beside their expectation; over seeds the p-values of χ² are near uniform.",
             State(view=DRAWS, t=2.0),
