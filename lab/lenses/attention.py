@@ -1,6 +1,7 @@
 """The attention lens: which token attends to which, why, and what a head is worth.
 
-Works on every causal language model whose attention is `modules.transformer.attention.Attention`.
+`record_pass` records whatever reads by layers of `modules.transformer.attention.Attention`, an encoder, a
+decoder, or a decoder's attention to a source; what follows it is of causal language models.
 Shapes: `L` layers, `H` heads, `T` tokens, `D` features of a head, `V` vocabulary. Layers and heads
 count from 0 here; pages show them from 1.
 
@@ -10,17 +11,21 @@ heads off); Vig 2019, arXiv:1906.05714 (arcs).
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import torch
 from torch import Tensor, nn
 
 from modules.recurrent.seq2seq import Seq2Seq
 from modules.transformer.attention import Attention
+from modules.transformer.block import Block
 from modules.transformer.gpt import GPT
 from modules.transformer.recorder import record_attention
 from modules.transformer.stream import record_stream
+from modules.transformer.translator import Translator
 
 Heads = Iterable[tuple[int, int]]  # (layer, head)
+CROSS, DECODER, ENCODER = "cross", "decoder", "encoder"  # attention of a translator
 
 
 @dataclass(frozen=True)
@@ -28,10 +33,10 @@ class Maps:
     """Attention maps and scores that one pass used.
 
     Attributes:
-        weights: (L, H, T, T), rows sum to 1; row = query, column = key.
-        queries, keys, values: (L, H, T, D), as they met.
+        weights: (L, H, T, S), rows sum to 1; row = query, column = key; S = T in self-attention.
+        queries: (L, H, T, D), as they met. keys, values: (L, H, S, D).
         scale: what multiplied q·k.
-        logits: (T, V), of the token after each position.
+        logits: (T, V), of the token after each position, or what else the pass gave.
     """
 
     weights: Tensor
@@ -47,10 +52,17 @@ def layers(model: nn.Module) -> list[Attention]:
     return [module for module in model.modules() if isinstance(module, Attention)]
 
 
-def switches(model: nn.Module, off: Heads) -> dict[nn.Module, Tensor]:
+def stacks(model: Translator) -> dict[str, list[Attention]]:
+    """Layers of a translator, first to last: its decoder's to the source and to itself, its encoder's."""
+    encoder, decoder = (cast(Iterable[Block], part.blocks) for part in (model.encoder, model.decoder))
+    both = [(cast(Attention, block.cross), cast(Attention, block.mixer)) for block in decoder]
+    own = [cast(Attention, block.mixer) for block in encoder]
+    return {CROSS: [cross for cross, _ in both], DECODER: [mixer for _, mixer in both], ENCODER: own}
+
+
+def switches(stack: Sequence[Attention], off: Heads) -> dict[nn.Module, Tensor]:
     """Factors for `record_attention` that switch heads off: layer -> (H,) of ones and zeros."""
     factors: dict[nn.Module, Tensor] = {}
-    stack = layers(model)
     for layer, head in off:
         row = factors.setdefault(stack[layer], torch.ones(stack[layer].heads))
         row[head] = 0.0
@@ -65,14 +77,28 @@ def record(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> 
         causal: False takes the mask away.
         off: heads switched off.
     """
-    with record_attention(switches(model, off)) as seen:
-        logits = model(tokens[None], causal=causal)[0]
-    calls = [seen.calls[layer][0] for layer in layers(model)]
+    return record_pass(lambda: model(tokens[None], causal=causal)[0], layers(model), off)
 
-    def stack(name: str) -> Tensor:
+
+@torch.no_grad()
+def record_pass(run: Callable[[], Tensor], stack: Sequence[Attention], off: Heads = ()) -> Maps:
+    """What these layers used in one pass over one text.
+
+    Args:
+        run: the pass; what it returns are the `logits`.
+        stack: attention layers with equally many heads, each called once.
+        off: heads switched off, of these layers.
+    """
+    with record_attention(switches(stack, off)) as seen:
+        logits = run()
+    calls = [seen.calls[layer][0] for layer in stack]
+
+    def stacked(name: str) -> Tensor:
         return torch.stack([getattr(call, name)[0] for call in calls])
 
-    return Maps(stack("weights"), stack("queries"), stack("keys"), stack("values"), calls[0].scale, logits)
+    return Maps(
+        stacked("weights"), stacked("queries"), stacked("keys"), stacked("values"), calls[0].scale, logits
+    )
 
 
 @torch.no_grad()
@@ -146,9 +172,19 @@ class Spoken:
 
 
 def equations(
-    maps: Maps, layer: int, head: int, names: Sequence[str], kept: tuple[int, int] | None = None
+    maps: Maps,
+    layer: int,
+    head: int,
+    names: Sequence[str],
+    kept: tuple[int, int] | None = None,
+    columns: Sequence[str] | None = None,
 ) -> Spoken:
-    """Each query with the key that it attends to most, or with the one that is kept: (query, key)."""
+    """Each query with the key that it attends to most, or with the one that is kept: (query, key).
+
+    Args:
+        names: of the queries, and of the keys unless `columns` are their names.
+    """
+    columns = names if columns is None else columns
     weights = maps.weights[layer, head]
     keys = weights.argmax(1).tolist()
     if kept is not None:
@@ -159,7 +195,7 @@ def equations(
         most = "attends most to" if weights[query, key] == weights[query].max() else "attends to"
         captions.append(
             f"Layer {layer + 1}, head {head + 1}: {names[query]} ({query + 1}) {most} "
-            f"{names[key]} ({key + 1}); q·k sums {len(story.query)} products."
+            f"{columns[key]} ({key + 1}); q·k sums {len(story.query)} products."
         )
         latex.append(equation(story, key))
     return Spoken(keys, captions, latex)
@@ -286,7 +322,7 @@ def depths(
         query: the token whose stream is read.
         read: ids (N,) -> their names.
     """
-    with record_attention(switches(model, off)):  # as `record` computes it
+    with record_attention(switches(layers(model), off)):  # as `record` computes it
         stream = list(model.residual_stream(tokens[None], causal=causal))[1:]
     x = torch.stack([after[0, query] for after in stream])  # (L, C)
     top = model.logits(model.final_norm(x)).softmax(-1).topk(min(most, model.vocab_size))
@@ -323,7 +359,7 @@ class Additions:
 @torch.no_grad()
 def additions(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> Additions:
     """Additions of one pass over tokens (T,); arguments as of `record`."""
-    with record_stream() as stream, record_attention(switches(model, off), store=False):
+    with record_stream() as stream, record_attention(switches(layers(model), off), store=False):
         model(tokens[None], causal=causal)
 
     def stacked(name: str) -> Tensor:
@@ -342,7 +378,7 @@ def favourites(model: GPT, stream: Tensor) -> tuple[Tensor, Tensor]:
 @torch.no_grad()
 def next_token(model: GPT, tokens: Tensor, off: Heads = (), causal: bool = True) -> Tensor:
     """The distribution of the token after the text, (V,), with some heads switched off."""
-    with record_attention(switches(model, off), store=False):
+    with record_attention(switches(layers(model), off), store=False):
         return model(tokens[None], causal=causal)[0, -1].softmax(-1)
 
 

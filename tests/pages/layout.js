@@ -97,9 +97,10 @@
 
   // --- Labels of cells, drawn on a canvas: they tell where they lie ---
   for (const cells of all(".lectern-cells")) {
-    const {labels, place} = cells.cells ?? {labels: [], place: {}}, name = cells.ariaLabel?.slice(0, 40);
+    const {labels, place, spec, at, top} = cells.cells ?? {labels: [], place: {}}, name = cells.ariaLabel?.slice(0, 40);
     const frame = box(cells);
-    for (const [kind, count] of [["row", place.rows], ["column", place.columns]])
+    const grown = spec?.grows ? Math.min(place.rows, at + 1 - top) : place.rows; // later rows are not named yet
+    for (const [kind, count] of [["row", grown], ["column", place.columns]])
       if (!count || labels.filter((l) => l.names === kind).length !== count) wrong.push(`labels of ${kind}s are skipped (${name})`);
     for (const {text, quad} of labels)
       if (quad.some(([x, y]) => x < -2 || x > frame.width + 2 || y < -2 || y > frame.height + 2)) wrong.push(`“${text}” leaves its cells (${name})`);

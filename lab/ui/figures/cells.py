@@ -59,6 +59,7 @@ def cells(
     arcs: bool = False,
     band: int = 1,
     on_press: Callable[[int, int], Mapping[str, Any]] | None = None,
+    grows: bool = False,
 ) -> None:
     """Draw maps of labelled cells. A click keeps a cell under `key` (x = column, y = row, from 0), or does
     what `on_press` says.
@@ -79,6 +80,7 @@ def cells(
         arcs: the large map as lines between its rows and its columns, as many of both.
         band: rows that the film turns at once.
         on_press: row and column that are clicked -> controls by key, as in a scene.
+        grows: rows behind the one that the film stands at are not drawn yet.
     """
     v = array(values)
     v = v if v.ndim == 4 else v[None, None]
@@ -98,7 +100,7 @@ def cells(
         "beside": {"title": beside.title, "labels": beside.labels} if beside else None,
         "bar": theme.OUTPUT, "grey": theme.HIDDEN, "share": None if height else share, "height": height,
         "film": film.channel if film else None, "at": film.at if film else 0,
-        "arcs": arcs, "band": band,
+        "arcs": arcs, "band": band, "grows": grows and film is not None,
     }  # fmt: skip
     arrays = {"values": v.reshape(down * across, R, C)}
     if marks is not None:

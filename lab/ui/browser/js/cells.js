@@ -4,7 +4,7 @@
 // is dragged on a small map of the whole. A film turns the rows, pointing and ↑ ↓ the maps, without Python.
 //
 // header: {alt, name, rows, columns, grid: [down, across], chosen, seq, off, kept, root, low, high, staircase, wide,
-//   titles, beside: {title, before, labels}, arcs, band, bar, grey, colors, ink, paper, line, accent, share | height, film, at, follows}
+//   titles, beside: {title, before, labels}, arcs, band, grows, bar, grey, colors, ink, paper, line, accent, share | height, film, at, follows}
 // arrays: values (maps, rows, columns; NaN stays empty), marks (rows), beside and before (rows, bars); what it tells: point {x, y, seq}, map {at, seq}
 
 import {blank, unpack, same} from "./wire.js";
@@ -145,7 +145,7 @@ function plan(box, state, pen) {
       break;
     }
     const turned = widest * 1.04 > Math.min(room / columns, (height / rows) * 1.6);
-    const top = (turned ? Math.min(height * 0.3, widest * 0.75 + least) : least * 1.4) + least * 1.5;
+    const top = (turned ? Math.min(height * 0.3, widest * 0.75 * (usual / least) + least) : least * 1.4) + least * 1.5;
     const tail = turned ? Math.min(widest * 0.75, room * 0.2) : 0;
     const cellH = (height - top - 4) / rows, cellW = Math.min((room - tail) / columns, cellH * spec.wide);
     Object.assign(place, {turned, lead, top, cellH, cellW, rows, columns, mapX: left + lead, widest});
@@ -235,6 +235,8 @@ function mosaic(pen, state, place) {
       const map = l * across + h, px = x + h * side + PANEL / 2, py = y + l * side + PANEL / 2, s = side - PANEL;
       pen.imageSmoothingEnabled = small[map].width > s;
       pen.drawImage(small[map], px, py, s, s);
+      pen.fillStyle = spec.paper;
+      if (spec.grows) pen.fillRect(px, py + (s * (state.at + 1)) / spec.rows.length, s, s - (s * (state.at + 1)) / spec.rows.length);
       const now = map === state.map, near = map === state.peek;
       pen.strokeStyle = now || near ? spec.accent : spec.line;
       pen.lineWidth = now ? 3.5 : near ? 2 : 1;
@@ -268,7 +270,7 @@ function bars(pen, state, place) {
   const {values, shape: [, N]} = spec.arrays.beside, before = spec.arrays.before?.values, names = labels[state.at];
   write(pen, state, title, x, y + line * 0.5, {size, color: spec.soft, most: width});
   const widest = Math.min(width * 0.45, Math.max(...labels.flatMap((row) => row.slice(0, count)).map((name) => pen.measureText(name).width)));
-  const from = x + widest + 6, room = width - widest - 6 - size * 2.4;
+  const from = x + widest + 6, room = width - widest - 6 - size * 2.9;
   for (let k = 0; k < count; k++) {
     const top = y + (k + 1) * line, middle = top + line / 2, value = values[state.at * N + k];
     write(pen, state, names[k], from - 6, middle, {size, align: "right", most: widest + 1});
@@ -286,12 +288,13 @@ function bars(pen, state, place) {
 function large(pen, state, place, map) {
   const {spec} = state, {mapX, mapY, cellW, cellH, rows, columns, size} = place, C = spec.columns.length;
   const {values, shape: [, R]} = spec.arrays.values, from = map * R * C, gap = cellH > 9 ? 1 : 0;
+  const later = (row) => spec.grows && row > state.at;
   pen.fillStyle = spec.line;
   pen.fillRect(mapX, mapY, columns * cellW, rows * cellH);
   for (let i = 0; i < rows; i++)
     for (let j = 0; j < columns; j++) {
       const value = values[from + (state.top + i) * C + state.left + j];
-      pen.fillStyle = Number.isNaN(value) ? spec.paper : `rgb(${state.lut[level(spec, value)]})`;
+      pen.fillStyle = Number.isNaN(value) || later(state.top + i) ? spec.paper : `rgb(${state.lut[level(spec, value)]})`;
       pen.fillRect(mapX + j * cellW, mapY + i * cellH, cellW - gap, cellH - gap);
     }
   const row = spec.film ? state.at * spec.band : (spec.kept?.[0] ?? -1), best = row < 0 ? -1 : marked(state, map, row);
@@ -301,6 +304,7 @@ function large(pen, state, place, map) {
   write(pen, state, spec.titles.rows, mapX - place.lead + title.size * 0.6, mapY + (rows * cellH) / 2, {...title, turn: -Math.PI / 2});
   for (let i = 0; i < rows; i++) {
     const here = within(state.top + i), name = spec.rows[state.top + i];
+    if (later(state.top + i)) continue;
     write(pen, state, name, mapX - 7, mapY + (i + 0.5) * cellH,
       {align: "right", size, bold: here, color: here ? spec.accent : undefined, most: place.lead - size * 1.3, names: "row"});
   }
