@@ -97,7 +97,7 @@ ROOM = Room(
     scenes={
         "Noun head": Scene(
             "Layer 2, head 1: red and dress attend to the woman, black and suit to the man.",
-            State(model=WORDED, text=COUPLE, head=(1, 2)),
+            State(model=WORDED, text=COUPLE, head=(1, 2), query=12),
         ),
         "Causal mask": Scene(
             "The weights of each row sum to 1, and none lies right of the diagonal.", State()
