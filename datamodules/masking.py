@@ -27,38 +27,47 @@ from torch import Tensor
 from datamodules import gazette
 from datamodules.base import SPLITS, DataModule, within
 from datamodules.multi30k import padded
-from datamodules.tokenizer import EncoderTokenizer
+from datamodules.tokenizer import EncoderTokenizer, MaskTokenizer
 
 Task = Literal["masked", "next", "order", "replaced"]
 UNSCORED = -100
+SPECIAL = range(len(EncoderTokenizer.SPECIAL))
 FIXED = 2**20  # what validation and test are drawn by, in the place of an epoch
 
 
 def mask_tokens(
-    tokens: Tensor, vocab_size: int, rate: float = 0.15, generator: torch.Generator | None = None
-) -> tuple[Tensor, Tensor]:
+    tokens: Tensor, vocab_size: int, rate: float = 0.15, generator: torch.Generator | None = None,
+    special: Sequence[int] = SPECIAL, mask: int = EncoderTokenizer.MASK,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Hide words of rows (B, T), never special tokens: what is read, and targets, −100 where none is asked.
 
     Args:
-        vocab_size: V; another word is any of those behind the special tokens, all equally likely.
+        vocab_size: V; another word is any that is no special token, all equally likely.
         rate: share of the words that are to be predicted.
+        special, mask: numbers of the special tokens, and of <mask> among them.
     """
-    special = len(EncoderTokenizer.SPECIAL)
-    chosen = (torch.rand(tokens.shape, generator=generator) < rate) & (tokens >= special)
+    chosen = (torch.rand(tokens.shape, generator=generator) < rate) & are_words(tokens, special)
     how = torch.rand(tokens.shape, generator=generator)
-    other = torch.randint(special, vocab_size, tokens.shape, generator=generator)
-    read = tokens.where(~chosen | (how >= 0.8), EncoderTokenizer.MASK)
+    words = torch.arange(vocab_size)[are_words(torch.arange(vocab_size), special)]
+    other = words[torch.randint(len(words), tokens.shape, generator=generator)]
+    read = tokens.where(~chosen | (how >= 0.8), mask)
     read = read.where(~chosen | (how < 0.8) | (how >= 0.9), other)
     return read, tokens.where(chosen, UNSCORED)
 
 
+def are_words(tokens: Tensor, special: Sequence[int] = SPECIAL) -> Tensor:
+    """True at tokens that are not special, of any shape."""
+    return ~torch.isin(tokens, torch.tensor(special))
+
+
 def replace_tokens(
-    tokens: Tensor, targets: Tensor, rate: float = 0.15, generator: torch.Generator | None = None
-) -> tuple[Tensor, Tensor]:
+    tokens: Tensor, targets: Tensor, rate: float = 0.15, generator: torch.Generator | None = None,
+    special: Sequence[int] = SPECIAL,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Exchange words of rows (B, T) for words of the same rows, as frequent as these have them: what is read,
     and 1 where it differs, −100 at special tokens and where `targets` ask for the word itself."""
-    asked = (tokens >= len(EncoderTokenizer.SPECIAL)) & (targets == UNSCORED)
-    corpus = tokens[tokens >= len(EncoderTokenizer.SPECIAL)]
+    asked = are_words(tokens, special) & (targets == UNSCORED)
+    corpus = tokens[are_words(tokens, special)]
     if not len(corpus):
         return tokens, torch.full_like(tokens, UNSCORED)
     other = corpus[torch.randint(len(corpus), tokens.shape, generator=generator)]
@@ -70,10 +79,10 @@ class Pairs:
     """Texts and those that follow them, as token numbers, drawn into rows for the tasks that are asked."""
 
     def __init__(
-        self, first: list[list[int]], second: list[list[int]], vocab_size: int, tasks: Sequence[Task],
+        self, first: list[list[int]], second: list[list[int]], coder: MaskTokenizer, tasks: Sequence[Task],
         rate: float, seed: int, epoch: int,
     ) -> None:  # fmt: skip
-        self.first, self.second, self.vocab_size = first, second, vocab_size
+        self.first, self.second, self.coder = first, second, coder
         self.tasks, self.rate, self.seed = tasks, rate, seed
         # an epoch batches like with like; a text from elsewhere changes little
         self.sequence_lengths = torch.tensor([len(a) + len(b) for a, b in zip(first, second, strict=True)])
@@ -98,16 +107,17 @@ class Pairs:
             parts = [self.first[i], self.second[j]]
             if "order" in self.tasks and wrong == 1:
                 parts.reverse()
-            cls, sep = EncoderTokenizer.CLS, EncoderTokenizer.SEP
-            rows.append([cls, *(token for part in parts for token in (*part, sep))])
-        self.tokens, self.lengths = padded(rows, EncoderTokenizer.PAD)
+            rows.append([self.coder.CLS, *(token for part in parts for token in (*part, self.coder.SEP))])
+        self.tokens, self.lengths = padded(rows, self.coder.PAD)
         self.targets = torch.full_like(self.tokens, UNSCORED)
         self.replaced = self.targets
         read = self.tokens
         if "masked" in self.tasks:
-            read, self.targets = mask_tokens(read, self.vocab_size, self.rate, generator)
+            special, mask = self.coder.special, self.coder.MASK
+            read, self.targets = mask_tokens(read, len(self.coder), self.rate, generator, special, mask)
         if "replaced" in self.tasks:
-            read, self.replaced = replace_tokens(read, self.targets, self.rate, generator)
+            special = self.coder.special
+            read, self.replaced = replace_tokens(read, self.targets, self.rate, generator, special)
         self.read = read
 
     def __getitem__(self, positions: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -115,6 +125,24 @@ class Pairs:
         whole = (self.read, self.targets, self.replaced)
         read, targets, replaced = (rows[positions, :T] for rows in whole)
         return read, targets, self.pair[positions], replaced
+
+
+def require_tasks(tasks: Sequence[Task], rate: float) -> None:
+    """
+    Raises:
+        ValueError: there is no task, an unknown one, or two that exclude one another; or `rate` is no share.
+    """
+    if not tasks or set(tasks) - set(get_args(Task)):
+        raise ValueError(f"tasks is {list(tasks)}: give some of {', '.join(get_args(Task))}.")
+    if {"next", "order"} <= set(tasks):
+        raise ValueError("tasks has next and order: a pair has one label, choose one of them.")
+    if not 0 < rate < 1:
+        raise ValueError(f"rate is {rate}: it must be above 0 and below 1.")
+
+
+def drawn_by(split: str, seed: int) -> tuple[int, int]:
+    """Seed and epoch by which `Pairs` of a split begin: validation and test are the same for every seed."""
+    return (seed, 0) if split == "train" else (0, FIXED + SPLITS.index(split))
 
 
 class Gazette(DataModule):
@@ -137,12 +165,7 @@ class Gazette(DataModule):
         seed: int = 0, num_train: int = 20_000, num_val: int = 1_000, num_test: int = 1_000,
     ) -> None:  # fmt: skip
         super().__init__(batch_size, seed)
-        if not tasks or set(tasks) - set(get_args(Task)):
-            raise ValueError(f"tasks is {list(tasks)}: give some of {', '.join(get_args(Task))}.")
-        if {"next", "order"} <= set(tasks):
-            raise ValueError("tasks has next and order: a pair has one label, choose one of them.")
-        if not 0 < rate < 1:
-            raise ValueError(f"rate is {rate}: it must be above 0 and below 1.")
+        require_tasks(tasks, rate)
         within(1, 10**6, num_train=num_train, num_val=num_val, num_test=num_test)
         self.tasks, self.rate = tuple(tasks), rate
         self.counts = {"train": num_train, "val": num_val, "test": num_test}
@@ -159,9 +182,8 @@ class Gazette(DataModule):
         first, second = zip(*self.articles(split), strict=True)
         encode = self.tokenizer.encode
         rows = [encode(text) for text in first], [encode(text) for text in second]
-        epoch = 0 if split == "train" else FIXED + SPLITS.index(split)
-        seed = self.seed if split == "train" else 0
-        return Pairs(*rows, len(self.tokenizer), self.tasks, self.rate, seed, epoch)
+        seed, epoch = drawn_by(split, self.seed)
+        return Pairs(*rows, self.tokenizer, self.tasks, self.rate, seed, epoch)
 
     @property
     def sizes(self) -> dict[str, Any]:

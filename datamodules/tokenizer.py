@@ -3,8 +3,9 @@
 WordPiece (Schuster and Nakajima 2012) and the unigram model (Kudo 2018, arXiv:1804.10959).
 
 Subwords are made of UTF-8 bytes, within words that keep their leading space (GPT-2's rule): what is
-decoded is the very text. The library's WordPiece *encodes* as WordPiece does, by the longest match, but
-*learns* its pieces as BPE does, by the most frequent pair, not by c(ab) / (c(a) c(b)).
+decoded is the very text; the pieces of a published BERT are of letters. The library's WordPiece *encodes* as
+WordPiece does, by the longest match, but *learns* its pieces as BPE does, by the most frequent pair, not by
+c(ab) / (c(a) c(b)).
 
 A tokenizer becomes a plain dict, which travels in the card of the trained weights: whoever has the
 weights can encode text without the corpus.
@@ -76,11 +77,13 @@ class Tokenizer(ABC):
                 return ByteTokenizer()
             if card["kind"] in ("word", "encoder"):
                 return (WordTokenizer if card["kind"] == "word" else EncoderTokenizer)(card["tokens"])
+            if card["kind"] == "bert":
+                return BertTokenizer(json.dumps(card["model"]))
             if card["kind"] in SUBWORDS:
                 return SUBWORDS[card["kind"]](json.dumps(card["model"]))
         except Exception as error:  # the tokenizers library raises bare Exceptions
             raise ValueError(f"The tokenizer cannot be read from this card: {error}.") from error
-        kinds = ", ".join(["char", "byte", "word", "encoder", *SUBWORDS])
+        kinds = ", ".join(["char", "byte", "word", "encoder", "bert", *SUBWORDS])
         raise ValueError(f"The tokenizer's kind is {card['kind']!r}: it must be one of {kinds}.")
 
 
@@ -169,25 +172,96 @@ class WordTokenizer(Tokenizer):
         return {"kind": self.kind, "tokens": self.tokens}
 
 
-class EncoderTokenizer(WordTokenizer):
-    """Words for an encoder: <cls> stands before a text, <sep> behind each of its parts, and <mask> for a word
-    that is to be predicted; rows of a batch are filled up with <pad>."""
+class MaskTokenizer(Tokenizer):
+    """Base of tokenizers for an encoder: <cls> stands before a text, <sep> behind each of its parts, and
+    <mask> for a token that is to be predicted; rows of a batch are filled up with <pad>.
 
-    kind = "encoder"
-    CLS, SEP, UNKNOWN, MASK, PAD = range(5)
-    SPECIAL = ("<cls>", "<sep>", "<unk>", "<mask>", "<pad>")
+    A subclass gives their numbers, and implements `plain`.
+    """
+
+    CLS: int
+    SEP: int
+    UNKNOWN: int
+    MASK: int
+    PAD: int
+    HIDDEN = re.compile("<mask>", re.I)  # how a text spells it
+
+    @abstractmethod
+    def plain(self, text: str) -> list[int]:
+        """Token numbers of a text without masks."""
 
     def encode(self, text: str) -> list[int]:
-        pieces = text.lower().split("<mask>")
-        ids = [super(EncoderTokenizer, self).encode(piece) for piece in pieces]
-        return [i for piece in ids for i in (self.MASK, *piece)][1:]
+        pieces = [self.plain(piece) for piece in self.HIDDEN.split(text)]
+        return [i for piece in pieces for i in (self.MASK, *piece)][1:]
 
     def encode_parts(self, *texts: str) -> list[int]:
         """<cls> first <sep> second <sep> …"""
         return [self.CLS, *(i for text in texts for i in (*self.encode(text), self.SEP))]
 
+    @property
+    def special(self) -> list[int]:
+        """Numbers of the tokens that are no text."""
+        return [self.CLS, self.SEP, self.UNKNOWN, self.MASK, self.PAD]
+
     def _text(self, ids: list[int]) -> str:
         return " ".join(self.tokens[i] for i in ids if i not in (self.CLS, self.SEP, self.PAD))
+
+
+class EncoderTokenizer(MaskTokenizer, WordTokenizer):
+    """Words for an encoder."""
+
+    kind = "encoder"
+    CLS, SEP, UNKNOWN, MASK, PAD = range(5)
+    SPECIAL = ("<cls>", "<sep>", "<unk>", "<mask>", "<pad>")
+
+    def plain(self, text: str) -> list[int]:
+        return WordTokenizer.encode(self, text)
+
+
+class BertTokenizer(MaskTokenizer):
+    """Pieces of words as a published BERT has them: those inside a word begin with ##, and a word that does
+    not divide into known pieces is [UNK].
+
+    Args:
+        model: the library's own JSON. What it would cut, fill up or put around a text is left out, and a text
+            that spells [CLS] is text.
+
+    Raises:
+        ValueError: it is no WordPiece with ##, its numbers have gaps, or a special token has no number.
+    """
+
+    kind = "bert"
+    SPECIAL = ("[CLS]", "[SEP]", "[UNK]", "[MASK]", "[PAD]")
+    HIDDEN = re.compile(r"<mask>|\[MASK\]", re.I)
+
+    def __init__(self, model: str) -> None:
+        import tokenizers
+
+        given = json.loads(model)
+        learned = given["model"]
+        if learned.get("type") != "WordPiece" or learned.get("continuing_subword_prefix") != "##":
+            raise ValueError("it is no WordPiece whose inner pieces begin with ##")
+        added = [
+            token for token in given.get("added_tokens") or [] if token["content"] not in learned["vocab"]
+        ]
+        given |= {"truncation": None, "padding": None, "post_processor": None, "added_tokens": added}
+        self._model = tokenizers.Tokenizer.from_str(json.dumps(given))
+        numbers = self._model.get_vocab()
+        if sorted(numbers.values()) != list(range(len(numbers))):
+            raise ValueError("its numbers have gaps")
+        if missing := [name for name in self.SPECIAL if name not in numbers]:
+            raise ValueError(f"it has no token {missing[0]}")
+        self.tokens = sorted(numbers, key=numbers.__getitem__)
+        self.CLS, self.SEP, self.UNKNOWN, self.MASK, self.PAD = (numbers[name] for name in self.SPECIAL)
+
+    def plain(self, text: str) -> list[int]:
+        return self._model.encode(text).ids
+
+    def _text(self, ids: list[int]) -> str:
+        return super()._text(ids).replace(" ##", "")
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"kind": self.kind, "model": json.loads(self._model.to_str())}
 
 
 # --- Subwords, learned by the library ---------------------------------------------------------------

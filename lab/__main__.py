@@ -23,7 +23,7 @@ Look
   lab size <experiment> [--path my.csv] [--most 8]   how many components, factors or states: BIC, held out
   lab app [options of streamlit]        open the dashboard; --processes 4 for a class, behind nginx
   lab lecture [name] [--pdf file.pdf]   the lectures; open the dashboard at a lecture's first scene
-  lab import <folder> [--name my-gpt2]  take over a GPT-2 in the format of Hugging Face
+  lab import <folder> [--name my-gpt2]  take over a GPT-2 or a BERT in the format of Hugging Face
   lab data [name]                       fetch data, or say where it is
   lab results                           rebuild the tables of results from the cards
   lab bench [names] [--json] [--write]  side-by-side measurements; --write keeps them in lab/bench

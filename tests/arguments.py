@@ -247,6 +247,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "BERT": {
         "vocab_size": 6, "length": 9, "layers": 2, "heads": 1, "width": 12, "feedforward_width": 5,
         "dropout": 0.5, "tasks": ["masked", "replaced"], "separator": 2, "padding": 2,
+        "activation": "relu", "eps": 0.1,
     },
     **{
         name: {

@@ -24,6 +24,7 @@ from torch import Tensor, nn
 
 from modules.base import Mean, Module, Split
 from modules.transformer.encoder import EPS, Encoder, require_rows
+from modules.transformer.feedforward import Activation, activate
 from modules.transformer.stack import draw_weights, matrices_decay
 
 Task = Literal["masked", "next", "order", "replaced"]
@@ -43,16 +44,17 @@ class Pooler(nn.Module):
 
 
 class WordHead(nn.Module):
-    """E · LN(GELU(W h + b)) + c, E the embedding table: (..., C) -> (..., V)."""
+    """E · LN(φ(W h + b)) + c, E the embedding table: (..., C) -> (..., V)."""
 
-    def __init__(self, width: int, vocab_size: int) -> None:
+    def __init__(self, width: int, vocab_size: int, activation: Activation, eps: float) -> None:
         super().__init__()
+        self.activation = activation
         self.dense = nn.Linear(width, width)
-        self.norm = nn.LayerNorm(width, EPS)
+        self.norm = nn.LayerNorm(width, eps)
         self.bias = nn.Parameter(torch.zeros(vocab_size))
 
     def forward(self, hidden: Tensor, table: Tensor) -> Tensor:
-        return F.linear(self.norm(F.gelu(self.dense(hidden))), table, self.bias)
+        return F.linear(self.norm(activate(self.activation, self.dense(hidden))), table, self.bias)
 
 
 class BERT(Module):
@@ -62,6 +64,7 @@ class BERT(Module):
         vocab_size, length, layers, heads, width, feedforward_width, dropout: as in `Encoder`.
         tasks: some of "masked", "next" or "order", "replaced"; a task that is not there has no head.
         separator, padding: the numbers of <sep> and <pad>.
+        activation, eps: φ and ε, as in `Encoder`; the head of masked words has the same.
 
     Raises:
         ValueError: an argument is out of range, or tasks are unknown or exclude one another.
@@ -83,6 +86,8 @@ class BERT(Module):
         tasks: Sequence[Task] = ("masked", "next"),
         separator: int = 1,
         padding: int = 4,
+        activation: Activation = "gelu",
+        eps: float = EPS,
         **training: Any,
     ) -> None:
         if isinstance(tasks, str) or not tasks or set(tasks) - set(get_args(Task)):
@@ -96,9 +101,10 @@ class BERT(Module):
         super().__init__(_measures={name: Mean() for name in measured}, **training)
         self.tasks, self.pairs = tuple(tasks), bool(pairs)
         self.encoder = Encoder(
-            vocab_size, length, layers, heads, width, feedforward_width, dropout, separator, padding
-        )
-        self.words = WordHead(width, vocab_size) if "masked" in tasks else None
+            vocab_size, length, layers, heads, width, feedforward_width, dropout, separator, padding,
+            activation, eps,
+        )  # fmt: skip
+        self.words = WordHead(width, vocab_size, activation, eps) if "masked" in tasks else None
         self.pooler = Pooler(width) if pairs else None
         self.pair = nn.Linear(width, 2) if pairs else None
         self.replaced = nn.Linear(width, 1) if "replaced" in tasks else None

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from modules.base import require
+from modules.transformer.feedforward import Activation
 from modules.transformer.positions import Learned
 from modules.transformer.stack import Stack
 
@@ -32,6 +33,7 @@ class Encoder(nn.Module):
         feedforward_width: hidden units of the feed-forward layers; None is 4C.
         dropout: of embeddings, attention weights and sublayers, while training.
         separator, padding: the numbers of <sep> and <pad>.
+        activation, eps: φ of the feed-forward layers, and ε of all norms.
 
     Raises:
         ValueError: an argument is out of range.
@@ -48,6 +50,8 @@ class Encoder(nn.Module):
         dropout: float = 0.0,
         separator: int = 1,
         padding: int = 4,
+        activation: Activation = "gelu",
+        eps: float = EPS,
     ) -> None:
         super().__init__()
         require(1, vocab_size=vocab_size, length=length, width=width)
@@ -56,10 +60,11 @@ class Encoder(nn.Module):
         self.embedding = nn.Embedding(vocab_size, width)
         self.positions = Learned(length, width)
         self.segments = nn.Embedding(2, width)
-        self.norm = nn.LayerNorm(width, EPS)
+        require(0, eps=eps)
+        self.norm = nn.LayerNorm(width, eps)
         self.stack = Stack(
             layers, heads, width, length, positions="none", norm="post", dropout=dropout,
-            feedforward_width=feedforward_width, eps=EPS,
+            feedforward_width=feedforward_width, activation=activation, eps=eps,
         )  # fmt: skip
 
     def extra_repr(self) -> str:

@@ -8,6 +8,7 @@ import torch
 import transformers
 from torch import Tensor
 
+from lab.hugging_face import bert_tensors
 from modules.transformer.bert import BERT
 from modules.transformer.bert_heads import SentenceClassifier
 from modules.transformer.encoder import Encoder
@@ -17,38 +18,13 @@ ROWS = torch.tensor([[0, 7, 3, 9, 1, 12, 5, 1], [0, 8, 1, 6, 1, 4, 4, 4]])
 
 
 def from_hugging_face(state: dict[str, Tensor], layers: int) -> dict[str, Tensor]:
-    """Weights of a `BertForPreTraining` under the names of `BERT`, each taken once."""
-    left = {name: value for name, value in state.items() if not name.endswith("position_ids")}
-    left.pop("cls.predictions.decoder.weight", None)  # tied
-    left.pop("cls.predictions.decoder.bias", None)  # the same as cls.predictions.bias
-    embeddings, found = "bert.embeddings.", {}
-    names = {
-        "encoder.embedding.weight": f"{embeddings}word_embeddings.weight",
-        "encoder.positions.table": f"{embeddings}position_embeddings.weight",
-        "encoder.segments.weight": f"{embeddings}token_type_embeddings.weight",
-        "words.bias": "cls.predictions.bias",
+    """Weights of a `BertForPreTraining` under the names of `BERT`, as `lab import` takes them over."""
+    sources = bert_tensors(state, layers, ("masked", "next"))
+    left = state.keys() - {name for source in sources.values() for name in source.names}
+    assert left <= {f"cls.predictions.decoder.{kind}" for kind in ("weight", "bias")} | {
+        "bert.embeddings.position_ids"
     }
-    pairs = {
-        "encoder.norm": f"{embeddings}LayerNorm", "pooler.dense": "bert.pooler.dense",
-        "words.dense": "cls.predictions.transform.dense", "words.norm": "cls.predictions.transform.LayerNorm",
-        "pair": "cls.seq_relationship",
-    }  # fmt: skip
-    for l in range(layers):
-        ours, theirs = f"encoder.stack.blocks.{l}.", f"bert.encoder.layer.{l}."
-        pairs |= {
-            f"{ours}mixer.proj": f"{theirs}attention.output.dense",
-            f"{ours}mixer_norm": f"{theirs}attention.output.LayerNorm",
-            f"{ours}feedforward.up": f"{theirs}intermediate.dense",
-            f"{ours}feedforward.down": f"{theirs}output.dense",
-            f"{ours}feedforward_norm": f"{theirs}output.LayerNorm",
-        }
-        for kind in ("weight", "bias"):
-            qkv = [left.pop(f"{theirs}attention.self.{part}.{kind}") for part in ("query", "key", "value")]
-            found[f"{ours}mixer.qkv.{kind}"] = torch.cat(qkv)
-    names |= {f"{o}.{kind}": f"{t}.{kind}" for o, t in pairs.items() for kind in ("weight", "bias")}
-    found |= {ours: left.pop(theirs) for ours, theirs in names.items()}
-    assert not left
-    return found
+    return {own: torch.cat([state[name] for name in source.names]) for own, source in sources.items()}
 
 
 def test_it_computes_what_hugging_face_computes_from_the_same_weights() -> None:
