@@ -8,13 +8,16 @@ from typing import Any
 
 import pytest
 import torch
+from opening import open_page, run_page
 
 from datamodules.tokenizer import BertTokenizer, Tokenizer
 from lab import experiments, tensorfile, weights
 from lab.__main__ import main
 from lab.errors import UserError
 from lab.importing import take_over
+from lab.ui.models.loading import trained
 from modules.transformer.bert import BERT
+from pages.transformer.masked_words import lens
 
 PIECES = [
     "[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "cat", "sat", "on", "mat", "un",
@@ -221,3 +224,28 @@ def test_the_commands_know_it(
     assert "does not generate" in capsys.readouterr().err
     assert main(["test", "mine"]) == 0
     assert "test/pair_nll" in capsys.readouterr().out
+
+
+@torch.no_grad()
+def test_masked_words_of_the_dashboard_work_on_it(save: Save) -> None:
+    theirs, folder = save(num_hidden_layers=1)
+    place = take_over(folder, "mine")
+    name, text = f"mine/{place.name}", "The [cats] sat on <mask> ."
+    offered = trained("transformer", lens.fits)
+    assert {name, "bert-gazette"} <= {*offered} and "bert-reviews" not in offered
+    at = open_page("transformer/masked_words", bert=name, text=text)
+    assert at.selectbox(key="bert").value == name
+    one = lens.masked(ours_at(place), weights.read_card(place), text)
+    read = [3, 6, 5, 5, 8, 9, 5, 14, 4]  # "cats" has two pieces, a mask each
+    p = theirs(torch.tensor([read])).prediction_logits[0].softmax(-1)
+    assert one.places == [2, 3, 6] and one.targets == [7, 13, None]
+    assert torch.allclose(one.p, p[one.places], atol=1e-5)
+    assert lens.captions(one)[0].startswith(f"Mask 1: {PIECES[int(p[2].argmax())]} with ")
+    assert [f"{v:.5f}" for v in one.known] == [f"{float(p[2, 7]):.5f}", f"{float(p[3, 13]):.5f}"]
+    said = " ".join(each.value for each in [*at.caption, *at.markdown])
+    assert not at.exception and f"{len(PIECES)} tokens" in said
+    at = open_page("transformer/masked_words", bert=name, text="the xylophone [sat] .")
+    assert "xylophone" in " ".join(each.value for each in at.caption)
+    at = run_page("transformer/masked_words", bert=name, text="the [cat] " * 16)
+    said = " ".join(each.value for each in [*at.warning, *at.error, *at.info])
+    assert "reads up to 30" in said and not at.exception

@@ -4,19 +4,24 @@ import pytest
 import torch
 from opening import run_page
 
-from lab import weights
+from lab import experiments, weights
 from lab.errors import UserError
 from pages.transformer.masked_words import lens
 from pages.transformer.masked_words.room import MASKED, ROOM, SENTENCE, SPAN, TAGGED, WORDS
 
+CARD = weights.read_card(experiments.ZOO / "bert-gazette")
 FIRST = {"Both sides": "bought", "Left changed": "buys", "Right changed": "sold"}
+
+
+def hidden(one: lens.Masked) -> list[str]:
+    return ["" if target is None else one.vocabulary[target] for target in one.targets]
 
 
 @pytest.mark.parametrize("name", FIRST)
 def test_both_sides_decide_the_hidden_word(name: str) -> None:
-    one = lens.masked(weights.load("bert-gazette").eval(), ROOM.scenes[name].state.text)
+    one = lens.masked(weights.load("bert-gazette").eval(), CARD, ROOM.scenes[name].state.text)
     words, p = one.top(0)
-    assert words[0] == FIRST[name] == one.truths[0] and p[0] > 0.9
+    assert words[0] == FIRST[name] == hidden(one)[0] and p[0] > 0.9
     assert one.words[one.places[0]] == "<mask>"
     assert torch.allclose(one.looks.sum(-1), torch.ones(1, 4), atol=1e-5)
 
@@ -24,17 +29,22 @@ def test_both_sides_decide_the_hidden_word(name: str) -> None:
 def test_the_loss_has_a_term_for_each_hidden_word() -> None:
     model = weights.load("bert-gazette").eval()
     text = ROOM.scenes["Loss at masks"].state.text
-    one = lens.masked(model, text)
-    assert one.truths == ["yesterday", "kite", "in"] and len(one.words) - 2 == 11
-    tokens, truths = lens.hide(text)
+    one = lens.masked(model, CARD, text)
+    assert hidden(one) == ["yesterday", "kite", "in"] and len(one.words) - 2 == 11
+    tokens, truths = lens.hide(lens.CODER, text)
+    assert tokens[0].tolist() == lens.CODER.encode_parts(
+        "<mask> anna bought a red <mask> from max <mask> oslo ."
+    )
     targets = torch.full_like(tokens, -100)
-    targets[0, one.places] = torch.tensor([lens.CODER.tokens.index(word) for word in truths])
+    targets[0, one.places] = torch.tensor([lens.CODER.tokens.index(word) for word in hidden(one)])
+    assert truths == one.targets
     batch = (tokens, targets, torch.zeros(1).long(), torch.full_like(tokens, -100))
     expected = torch.tensor(one.known).log().neg().mean()
     nll = torch.nn.functional.cross_entropy(model.predict(tokens)[0], targets[0], ignore_index=-100)
     assert torch.allclose(nll, expected, atol=1e-4)
     assert lens.loss(one).endswith(f"= {float(expected):.3f}") and model.step(batch, "val") > nll
-    assert "softmax" in lens.loss(lens.masked(model, "the <mask> was good ."))
+    assert "softmax" in lens.loss(lens.masked(model, CARD, "the <mask> was good ."))
+    assert lens.masked(model, CARD, "anna [xylophones] it").targets == [None]
 
 
 def test_heads_say_what_the_scenes_say() -> None:
@@ -66,15 +76,18 @@ def test_text_that_cannot_be_used_gets_a_sentence() -> None:
         ("anna [bought", "bracket"),
         ("[two words] here", "bracket"),
         ("", "No word"),
-        ("[a] " * 61, "reads up to 60"),
     ):
         with pytest.raises(UserError, match=words):
             lens.masked_text(text)
+    with pytest.raises(UserError, match="reads up to 60"):
+        lens.masked(weights.load("bert-gazette"), CARD, "[a] " * 61)
+    assert lens.masked_text("a [MASK]") == "a <mask>"
     with pytest.raises(UserError, match="no word"):
         lens.plain_text(" ")
     with pytest.raises(UserError, match="together"):
         lens.answered(weights.load("bert-questions"), "who " * 30, "anna " * 40)
     assert lens.says("the xylophone was good .").endswith("xylophone.") and not lens.says("[bought] <mask>")
+    assert lens.unknown(CARD, "the xylophone [bought] <mask> .").endswith(": xylophone.")
     page = run_page("transformer/masked_words", text="anna bought")
     said = " ".join(each.value for each in [*page.warning, *page.error, *page.info])
     assert not page.exception and "No word is hidden" in said

@@ -5,33 +5,66 @@ sentence   σ(w · h_cls + b)        word   softmax(W h_t + b)        span   p_s
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from datamodules import gazette
+from datamodules.tokenizer import MaskTokenizer
 from lab.errors import UserError
+from lab.experiments import Experiment
 from lab.lenses import attention
+from lab.lenses import text as texts
 from modules.transformer.bert import BERT
 from modules.transformer.bert_heads import SentenceClassifier, SpanExtractor, TokenClassifier, span_scores
 from modules.transformer.recorder import record_attention
 
-CODER = gazette.tokenizer()
+CODER = gazette.tokenizer()  # of all models but those that are chosen
 MOST = 60  # tokens, of the 64 that the encoders read, with <cls> and <sep>
 TOP = 8  # candidates
+HIDDEN = re.compile(r"(\[[^\[\]\s]+\]|<mask>)", re.I)  # "[bought]"
+DATA = ("datamodules.masking.Gazette", "datamodules.masked_text.MaskedText")
+Card = Mapping[str, Any]
 
 
-def strange(text: str) -> list[str]:
-    """Words that the gazette has not."""
-    found = re.findall(r"\w+|[^\w\s]", re.sub(r"<mask>|[\[\]]", " ", text.lower()))
-    return [word for word in dict.fromkeys(found) if word not in CODER.tokens]
+def fits(entry: Experiment) -> bool:
+    """Check whether an experiment is a BERT that predicts words, with its tokenizer in the card."""
+    if not entry.module.endswith(".BERT") or entry.datamodule not in DATA:
+        return False
+    parts = [entry.config[part].get("init_args") or {} for part in ("model", "data")]
+    return "masked" in next((args["tasks"] for args in parts if args.get("tasks")), ["masked"])
+
+
+def tokenizer(card: Card) -> MaskTokenizer:
+    """
+    Raises:
+        UserError: the card has none with masks.
+    """
+    coder = texts.tokenizer(card)
+    if not isinstance(coder, MaskTokenizer):
+        raise UserError(f"The tokenizer of {card.get('experiment', 'this model')} has no token for a mask.")
+    return coder
+
+
+def strange(coder: MaskTokenizer, text: str) -> list[str]:
+    """Words that a vocabulary has not."""
+    found = re.findall(r"\w+|[^\w\s]", re.sub(r"<mask>|[\[\]]", " ", text, flags=re.I))
+    return [word for word in dict.fromkeys(found) if coder.UNKNOWN in coder.encode(word)]
 
 
 def says(text: str) -> str:
     """Name the words that are read as unknown; "" where there is none."""
-    words = strange(text)
+    words = strange(CODER, text)
     return f"Not in the gazette, read as unknown: {', '.join(words[:5])}." if words else ""
+
+
+def unknown(bert_card: Card, text: str) -> str:
+    """The same of the words that a chosen model has not."""
+    words = strange(tokenizer(bert_card), text)
+    return f"Not in its vocabulary, read as unknown: {', '.join(words[:5])}." if words else ""
 
 
 def plain_text(text: str) -> str:
@@ -48,16 +81,17 @@ def plain_text(text: str) -> str:
 
 
 def masked_text(text: str) -> str:
-    """
+    """The text, [MASK] as <mask>.
+
     Raises:
-        UserError: no word is hidden, a bracket is open, or there are too many words.
+        UserError: no word is hidden, or a bracket is open.
     """
-    bare = re.sub(r"\[([^\[\]\s]+)\]", r" \1 ", text)
+    text = re.sub(r"\[mask\]", "<mask>", text, flags=re.I)
+    bare = HIDDEN.sub(" ", text)
     if "[" in bare or "]" in bare:
         raise UserError("A bracket stands alone, or holds no single word: hide a word as in [bought].")
-    if "[" not in text and "<mask>" not in text.lower():
+    if bare == text:
         raise UserError("No word is hidden: put one in brackets, as in [bought], or write <mask>.")
-    plain_text(bare)
     return text
 
 
@@ -65,45 +99,64 @@ def masked_text(text: str) -> str:
 class Masked:
     """
     Attributes:
-        words: as they are read, T. places: of the K masks. truths: hidden words, "" where not known.
-        p: of the words of the vocabulary at each mask, (K, V).
+        words: as they are read, T. places: of the K masks. targets: tokens that are hidden there, None where
+            nobody knows.
+        p: of the tokens of the vocabulary at each mask, (K, V).
         looks: where each mask looks, mean over heads: (K, L, T).
+        vocabulary: how each token reads.
     """
 
     words: list[str]
     places: list[int]
-    truths: list[str]
+    targets: list[int | None]
     p: Tensor
     looks: Tensor
+    vocabulary: list[str]
 
     def top(self, k: int) -> tuple[list[str], Tensor]:
         """The likeliest words at mask k, and their probabilities."""
-        p, ids = self.p[k].topk(TOP)
-        return [CODER.tokens[i] for i in ids.tolist()], p
+        p, ids = self.p[k].topk(min(TOP, len(self.vocabulary)))
+        return [self.vocabulary[i] for i in ids.tolist()], p
 
     @property
     def known(self) -> list[float]:
         """p of the hidden words that are known."""
-        rows = zip(self.p, self.truths, strict=True)
-        return [float(p[CODER.tokens.index(word)]) for p, word in rows if word in CODER.tokens]
+        rows = zip(self.p, self.targets, strict=True)
+        return [float(p[target]) for p, target in rows if target is not None]
 
 
-def hide(text: str) -> tuple[Tensor, list[str]]:
-    """Token numbers (1, T) with <mask> for what stands in brackets, and the hidden words."""
-    truths = [word.lower() for word in re.findall(r"\[([^\[\]\s]+)\]|<mask>", text, re.I)]
-    read = re.sub(r"\[[^\[\]\s]+\]", " <mask> ", text)
-    return torch.tensor([CODER.encode_parts(read)]), truths
+def hide(coder: MaskTokenizer, text: str) -> tuple[Tensor, list[int | None]]:
+    """Token numbers (1, T) with a mask for each token of what stands in brackets, and these tokens."""
+    read: list[int] = []
+    targets: list[int | None] = []
+    for k, part in enumerate(HIDDEN.split(text)):
+        if k % 2 == 0:
+            read += coder.encode(part)
+            continue
+        hidden = coder.encode(part[1:-1]) if part[0] == "[" else []
+        hidden = hidden or [coder.UNKNOWN]
+        read += [coder.MASK] * len(hidden)
+        targets += [None if i == coder.UNKNOWN else i for i in hidden]
+    return torch.tensor([[coder.CLS, *read, coder.SEP]]), targets
 
 
-def masked(bert: BERT, text: str) -> Masked:
-    """Candidates for the hidden words of a text, and what the masks look at."""
-    tokens, truths = hide(text)
-    places = (tokens[0] == CODER.MASK).nonzero()[:, 0].tolist()
+def masked(bert: BERT, bert_card: Card, text: str) -> Masked:
+    """Candidates for the hidden words of a text, and what the masks look at.
+
+    Raises:
+        UserError: there are too many tokens.
+    """
+    coder = tokenizer(bert_card)
+    tokens, targets = hide(coder, text)
+    most = min(MOST, len(bert.encoder.positions.table) - 2)
+    if (count := tokens.shape[1] - 2) > most:
+        raise UserError(f"There are {count} words and signs: the encoder reads up to {most}.")
+    places = (tokens[0] == coder.MASK).nonzero()[:, 0].tolist()
     with torch.no_grad(), record_attention() as seen:
         p = bert.predict(tokens)[0, places].softmax(-1)
     maps = torch.stack([seen.calls[layer][0].weights[0].mean(0) for layer in attention.layers(bert)])
-    words = [CODER.tokens[i] for i in tokens[0].tolist()]
-    return Masked(words, places, truths, p, maps[:, places].transpose(0, 1))
+    words = [coder.tokens[i] for i in tokens[0].tolist()]
+    return Masked(words, places, targets, p, maps[:, places].transpose(0, 1), coder.tokens)
 
 
 @dataclass(frozen=True)
@@ -184,6 +237,26 @@ def answered(questions: SpanExtractor, question: str, passage: str) -> Answer:
 
 
 # --- In words ----------------------------------------------------------------------------------------
+
+
+def about(bert_card: Card) -> str:
+    """What an encoder has read, and how often it is right."""
+    data = bert_card["data"]
+    hides = (
+        "It hides 15 % of the words: a language model has a loss at every word, but sees the left side alone."
+    )
+    if data.get("name") != "Gazette":
+        return (
+            f"The encoder has its own vocabulary, {len(tokenizer(bert_card)):,} tokens: a hidden word of "
+            f"several pieces gets a mask for each. {hides}"
+        )
+    right = 100 * float(bert_card["metrics"]["test/acc"])
+    return (
+        f"Trained on {data['splits']['train']:,} articles of a templated gazette, the encoder is right on "
+        f"{right:.1f} % of the hidden words of test articles; many cannot be known, such as a name. {hides} "
+        "What one sentence says of another it has learned little: of two sales it does not know whose kite "
+        "was red."
+    )
 
 
 def captions(one: Masked) -> list[str]:

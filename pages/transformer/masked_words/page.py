@@ -11,6 +11,8 @@ from pages.transformer.masked_words.room import MASKED, ROOM, SENTENCE, WORDS
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
+    if now.task == MASKED and (sentence := ui.compute(lens.unknown, now)):
+        ui.caption(sentence)
 
 
 def said(name: str) -> str:
@@ -34,13 +36,8 @@ if now.task == MASKED:
                       alt="The likeliest words for the mask")  # fmt: skip
     with stage.foot:
         film.bar(captions=lens.captions(one), equations=[lens.loss(one)] * film.count)
-    code, shown = f"lens.masked(model, {now.text!r}).p.max(1).values", one.p.max(1).values
-    notice = (
-        f"Trained on 20,000 articles of a templated gazette, the encoder is right on {said(now.bert)} of the "
-        "hidden words of test articles; many cannot be known, such as a name. It hides 15 % of the words: "
-        "a language model has a loss at every word, but sees the left side alone. What one sentence "
-        "says of another it has learned little: of two sales it does not know whose kite was red."
-    )
+    code = f"lens.masked(model, card, lens.masked_text({now.text!r})).p.max(1).values"
+    shown, notice = one.p.max(1).values, ui.compute(lens.about, now)
     model, sources = now.bert, (lens.masked, BERT.step)
 elif now.task == SENTENCE:
     judged = ui.compute(lens.judged, now)
@@ -119,7 +116,8 @@ with stage.below:
         from lab import experiments, weights
         from pages.transformer.masked_words import lens
 
-        model = weights.load(experiments.find({model!r}).weights).eval()
+        place = {ui.spelled(model)}
+        model, card = weights.load(place).eval(), weights.read_card(place)
         result = {code}
         """,
         shows=shown,

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Choice, Fixed, Frame, Room, Scene, Text, late
+from lab.room import Choice, Fixed, Frame, Model, Room, Scene, Text, late
 
 MASKED, SENTENCE, WORDS, SPAN = "Masked words", "Sentence", "Each word", "Answer span"
 BOTH = "yesterday anna [bought] a red kite from max in oslo ."
@@ -24,10 +24,14 @@ NAMES = {"Hired": TAGGED, "Lives": "jordan lives in lincoln .", "Shares": "share
 @dataclass(frozen=True, kw_only=True)
 class State:
     task: Annotated[str, Choice("Task", (MASKED, SENTENCE, WORDS, SPAN), as_list=True)] = MASKED
+    bert: Annotated[
+        str,
+        Model("Model", family="transformer", only=late("lens", "fits"), as_list=True,
+              when=lambda now: now.task == MASKED),
+    ] = "bert-gazette"  # fmt: skip
     text: Annotated[
         str,
-        Text("Sentence, [word] hides it", 240, reads=late("lens", "masked_text"),
-             says=late("lens", "says"), examples=MASKS, area=False,
+        Text("Sentence, [word] hides it", 240, reads=late("lens", "masked_text"), examples=MASKS, area=False,
              when=lambda now: now.task == MASKED, help="<mask> hides a word that nobody knows."),
     ] = BOTH  # fmt: skip
     review: Annotated[
@@ -51,7 +55,6 @@ class State:
              when=lambda now: now.task == SPAN),
     ] = PASSAGE  # fmt: skip
     step: Annotated[int | None, Frame("Masked word", seconds=1.0)] = None
-    bert: Fixed = "bert-gazette"
     reviews: Fixed = "bert-reviews"
     frozen_reviews: Fixed = "bert-frozen-reviews"
     names: Fixed = "bert-names"
