@@ -13,6 +13,7 @@ from lab.lenses.sampling import Reel
 
 WRAP = 40  # characters a line of the strip
 FAR = 1000.0  # where what is not to be seen lies
+LETTERS = 5  # of a token's name in a cell
 
 
 def strip(tokens: Sequence[str], prompt: int, count: int) -> Tree:
@@ -75,6 +76,11 @@ def wrap(tokens: Sequence[str], most: int) -> tuple[list[float], list[int]]:
         if "⏎" in token:
             row, column = row + 1, 0
     return x, y
+
+
+def shortened(name: str) -> str:
+    """The name of a token as it fits a cell; the whole one is read by pointing at it."""
+    return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
 
 
 def escape(text: str) -> str:

@@ -121,3 +121,15 @@ class Heads(nn.Module):
         """Heads joined on features, and projected: (B, H, T, E) -> (B, T, C); without those that a recorder
         has switched off."""
         return self.proj(switched(self, y).transpose(1, 2).flatten(2))
+
+    def by_head(self, weights: Tensor, values: Tensor) -> Tensor:
+        """What each head adds, W_O applied and its bias left out.
+
+        Args:
+            weights: (B, H, T, S), of attention. values: (B, H, S, E), repeated where heads share them.
+
+        Returns:
+            (B, H, T, C); their sum over heads and the bias are the layer's output.
+        """
+        own = self.proj.weight.unflatten(1, (self.heads, -1)).transpose(0, 1)  # (H, C, E)
+        return weights @ values @ own.mT  # (B, H, T, E) @ (H, E, C)

@@ -8,14 +8,9 @@ from torch import Tensor
 from lab.figures import theme
 from lab.figures.basic import array, curves, heatmap
 from lab.figures.moving import Tree, per_frame, resting, turning
-from lab.figures.tokens import escape
+from lab.figures.tokens import escape, shortened
 
 SIZE = 15  # of the names in cells
-LETTERS = 5  # of a name in a cell; the whole one is read by pointing at it
-
-
-def shortened(name: str) -> str:
-    return name if len(name) <= LETTERS else f"{name[: LETTERS - 1]}…"
 
 
 def layer_names(count: int) -> list[str]:

@@ -212,9 +212,8 @@ def contributions(model: GPT, model_card: Card, text: str, target: str) -> Contr
     heads, bias = [], x.new_zeros(len(x))
     for layer in layers:
         (call,) = seen.calls[layer]
-        mixed = (call.weights[0] @ cast(Tensor, call.values)[0])[:, -MOST:]  # (H, T, E)
-        own = layer.proj.weight.unflatten(1, (layer.heads, -1)).transpose(0, 1)  # (H, C, E)
-        heads.append(term(mixed @ own.mT))
+        added = layer.by_head(call.weights[..., -MOST:, :], cast(Tensor, call.values))[0]  # (H, T, C)
+        heads.append(term(added))
         if layer.proj.bias is not None:
             bias += term(layer.proj.bias.expand(len(x), -1))
     if isinstance(norm, nn.LayerNorm) and norm.bias is not None:
