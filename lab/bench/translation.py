@@ -14,7 +14,7 @@ arXiv:1609.08144 §7 (length).
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 
@@ -26,10 +26,10 @@ from datamodules.spanish import Spanish
 from datamodules.tokenizer import Tokenizer
 from datamodules.translation import SentencePairs, Translation
 from lab import experiments, weights
-from lab.bench.timing import Row
+from lab.bench.timing import Row, interleaved, paired_row
 from lab.lenses import text
 from lab.training.bleu import LENGTH, SIGNATURE, best_of_beam, texts
-from modules.language.translation import IGNORED
+from modules.language.translation import IGNORED, TranslationModel
 from modules.recurrent.seq2seq import Seq2Seq
 
 WIDTH, ALPHA = 5, 0.6
@@ -42,10 +42,11 @@ LENGTHS = {"up to 8": (0, 8), "9 to 11": (9, 11), "12 to 14": (12, 14), "15 or m
 
 @dataclass(frozen=True)
 class Costs:
-    """Sums over the targets of a split: nats of gold tokens, forced and free; tokens; words of the texts."""
+    """Sums over the targets of a split: nats of gold tokens, forced, and free where a model can be run so;
+    tokens; words of the texts."""
 
     forced: float
-    free: float
+    free: float | None
     tokens: int
     words: int
 
@@ -57,24 +58,22 @@ def batches(pairs: SentencePairs) -> Iterator[tuple[Tensor, Tensor, Tensor, Tens
 
 
 @torch.no_grad()
-def costs(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> Costs:
+def costs(model: TranslationModel, pairs: SentencePairs, coder: Tokenizer) -> Costs:
     """Costs of a translator on pairs of sentences."""
     forced = free = 0.0
     tokens = words = 0
     for source, length, inputs, target in batches(pairs):
-        for own in (0.0, 1.0):
-            nats, _ = model.judge(model.decode(source, inputs, length, own)[0], target)
-            if own:
-                free += float(nats.double().sum())
-            else:
-                forced += float(nats.double().sum())
+        forced += float(model.judge(model.target_logits(source, inputs, length), target)[0].double().sum())
+        if isinstance(model, Seq2Seq):
+            own = model.decode(source, inputs, length, 1.0)[0]
+            free += float(model.judge(own, target)[0].double().sum())
         tokens += int((target != IGNORED).sum())
         words += sum(len(line.split()) for line in texts(target, model.eos, coder))
-    return Costs(forced, free, tokens, words)
+    return Costs(forced, free if isinstance(model, Seq2Seq) else None, tokens, words)
 
 
 @torch.no_grad()
-def greedy(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
+def greedy(model: TranslationModel, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
     """Greedy translations, as texts."""
     every = (model.translate(source, length, LENGTH) for source, length, _, _ in batches(pairs))
     return [line for tokens in every for line in texts(tokens, model.eos, coder)]
@@ -82,7 +81,7 @@ def greedy(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
 
 @torch.no_grad()
 def search(
-    model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer, width: int, alpha: float = ALPHA
+    model: TranslationModel, pairs: SentencePairs, coder: Tokenizer, width: int, alpha: float = ALPHA
 ) -> tuple[list[str], list[float]]:
     """Translations that a beam finds, as texts, and their log p."""
     results: list[str] = []
@@ -94,7 +93,7 @@ def search(
     return results, log_probs
 
 
-def beam(model: Seq2Seq, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
+def beam(model: TranslationModel, pairs: SentencePairs, coder: Tokenizer) -> list[str]:
     """Translations that a beam of `WIDTH` finds, as texts."""
     return search(model, pairs, coder, WIDTH)[0]
 
@@ -123,12 +122,12 @@ def over_length(
     return result
 
 
-def translator(name: str, pairs: SentencePairs) -> tuple[Seq2Seq, Tokenizer, list[str]]:
+def translator(name: str, pairs: SentencePairs) -> tuple[TranslationModel, Tokenizer, list[str]]:
     """A translator that ships, its tokenizer, and the targets of pairs as texts."""
     place = experiments.find(name).weights
     assert place is not None
     model, coder = weights.load(place).eval(), text.tokenizer(weights.read_card(place))
-    assert isinstance(model, Seq2Seq)
+    assert isinstance(model, TranslationModel)
     return model, coder, [line for *_, target in batches(pairs) for line in texts(target, model.eos, coder)]
 
 
@@ -169,22 +168,54 @@ def rows(name: str, pairs: SentencePairs, lengths: bool = False) -> list[Row]:
         Row("translation", f"{name}, perplexity", math.exp(forced / sums.tokens), unit="per token"),
         Row("translation", f"{name}, perplexity of words", math.exp(forced / sums.words), unit="per word",
             note=words),
-        Row("translation", f"{name}, free loss", sums.free / sums.tokens, unit="nats per token",
-            note="no perplexity"),
+        *([] if sums.free is None else [
+            Row("translation", f"{name}, free loss", sums.free / sums.tokens, unit="nats per token",
+                note="no perplexity")
+        ]),
     ]  # fmt: skip
+
+
+def training_step(pairs: SentencePairs) -> Row:
+    """A training step of 64 pairs of captions, without its optimizer: the Transformer and recurrent
+    attention, which have as many parameters."""
+    batch = pairs[torch.arange(64)]
+
+    def step(name: str) -> Callable[[], None]:
+        model = translator(name, pairs)[0].train()
+
+        def once() -> None:
+            model.zero_grad(set_to_none=True)
+            model.step(batch, "train").backward()
+
+        return once
+
+    timed = interleaved(
+        step("translator-multi30k-de-en"), step("attention-multi30k-de-en"), repeats=12, warmup=2
+    )
+    return paired_row(
+        "translation",
+        "training step of the Transformer, 64 pairs",
+        timed,
+        "",
+        "peer: attention-multi30k-de-en",
+    )
 
 
 def measure(quick: bool = False) -> list[Row]:
     """Every translator that ships, on the test split of its data."""
     grammar = Spanish(num_test=QUICK) if quick else Spanish()
     pairs = grammar._split("test")
-    result = [row for name in ("attention-spanish", "fixed-spanish") for row in rows(name, pairs)]
+    result = [
+        row
+        for name in ("translator-spanish", "attention-spanish", "fixed-spanish")
+        for row in rows(name, pairs)
+    ]
     if quick:
         return result
     captions = Translation(source="de", target="en", vocab_size=4000)
     captions.prepare_data()
     captions.setup("test")
     test = captions._split("test")
-    for name in ("attention-multi30k-de-en", "fixed-multi30k-de-en"):
+    for name in ("translator-multi30k-de-en", "attention-multi30k-de-en", "fixed-multi30k-de-en"):
         result += rows(name, test, lengths=True)
-    return result + over_widths("attention-multi30k-de-en", test)
+    return [*result, training_step(test), *over_widths("attention-multi30k-de-en", test)]
