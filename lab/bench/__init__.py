@@ -62,6 +62,10 @@ BENCHES = {
         "lab.bench.positions",
         "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",
     ),
+    "universality": (
+        "lab.bench.universality",
+        "universality: networks of tokens, attention and positions on four targets, floors, three seeds each",
+    ),
     "translation": (
         "lab.bench.translation",
         "translators: BLEU and exact sentences, greedy and by a beam of 5; nats, forced and free",
