@@ -94,7 +94,7 @@ class InContextRegression(Module):
         **training: Any,
     ) -> None:
         super().__init__(_measures={"mse": Mean(), "last": Mean()}, **training)
-        require(1, num_features=num_features, shots=shots)
+        require(1, num_features=num_features, shots=shots, width=width)
         self.num_features, self.shots, self.heads = num_features, shots, heads
         self.read_x = nn.Linear(num_features, width, bias=False)
         self.read_y = nn.Linear(1, width)  # its bias tells a pair from a question

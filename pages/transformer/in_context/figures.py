@@ -9,6 +9,7 @@ from lab.figures.moving import Tree, marking, per_frame, resting, turning
 from pages.transformer.in_context import lens, maps
 
 TALL = 460
+TICKS = (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200)  # of errors, on a log scale
 COLORS = {
     lens.OURS: theme.OUTPUT, "ridge": theme.GREEN, "least squares": theme.HIDDEN, "one step": theme.INPUT,
     "shown": theme.OUTPUT, "missing": theme.VERMILLION, "missing, Bayes": theme.GREEN,
@@ -23,7 +24,9 @@ def errors(found: dict[str, Tensor]) -> Tree:
     fig = curves(lines, x, markers=True, log_y=True, mark=0, ends=True, xlabel="shots k",
                  ylabel="mean squared error", colors=COLORS, height=TALL)  # fmt: skip
     low, high = (f(lines[name]) for f, name in ((np.min, "ridge"), (np.max, lens.OURS)))
-    fig.update_yaxes(range=[np.log10(0.8 * min(float(low), lens.NOISE**2)), np.log10(1.6 * float(high))])
+    ends = 0.8 * min(float(low), lens.NOISE**2), 1.6 * float(high)
+    ticks = [v for v in TICKS if ends[0] <= v <= ends[1]]
+    fig.update_yaxes(range=np.log10(ends).tolist(), tickvals=ticks, ticktext=[f"{v:g}" for v in ticks])
     fig.update_xaxes(tickvals=list(range(0, len(x), 5)))
     rule(fig, y=lens.NOISE**2, line={"color": theme.HIDDEN, "width": 2, "dash": "dash"})
     return resting(marking(fig, x.tolist()), (x.tolist(), lines[lens.OURS].tolist(), theme.OUTPUT))
