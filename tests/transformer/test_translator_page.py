@@ -167,3 +167,15 @@ def test_scenes_open(name: str) -> None:
     at = opened(scene=name)
     assert not at.exception and not warnings(at) and captions(at) is not None
     assert translations.END == "⊣"
+
+
+def test_pieces_are_read_as_words() -> None:
+    place = experiments.ZOO / "translator-multi30k-de-en"
+    other, card = weights.load(place).eval(), weights.read_card(place)
+    assert isinstance(other, Translator) and "Alignment error" not in lens.views(card)
+    text = translations.GERMAN["Kitchen"]
+    wide = lens.search(other, card, text, "", 4, CROSS, ())
+    assert wide.read(wide.tokens).startswith("A woman holding") and "␣" not in wide.read(wide.tokens)
+    assert float(wide.log_p.sum()) > float(wide.greedy_log_p.sum()) + 0.5
+    man = lens.search(other, card, text, "A man", 1, CROSS, ())
+    assert man.read(man.tokens).startswith("A man ")

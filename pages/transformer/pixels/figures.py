@@ -44,7 +44,8 @@ def conditional(one: Drawn) -> Tree:
     K = one.p.shape[1]
     fig = bars([str(k) for k in range(K)], one.p[0], xlabel="level", ylabel="p", probability=True,
                title="conditional", height=400)  # fmt: skip
-    fig.update_xaxes(tickvals=list(range(0, K, max(1, K // 4))), tickangle=0)
+    some = list(range(0, K, max(1, K // 4)))
+    fig.update_xaxes(tickvals=some, ticktext=[str(k) for k in some], tickangle=0)
     fig.update_traces(hovertext=None, hovertemplate="level %{x}: %{y:.3f}<extra></extra>")
     values = one.x[one.places]
     tops = one.p.gather(1, values.long()[:, None])[:, 0]

@@ -135,7 +135,10 @@ class Search:
 
     def read(self, tokens: tuple[int, ...]) -> str:
         """The words of a translation, without its end."""
-        return " ".join(name for name in written(self.vocabulary, tokens, self.eos) if name != END)
+        names = [name for name in written(self.vocabulary, tokens, self.eos) if name != END]
+        if any("␣" in name for name in names):  # pieces say themselves where a word begins
+            return "".join(names).replace("␣", " ").strip()
+        return " ".join(names)
 
 
 @torch.no_grad()
