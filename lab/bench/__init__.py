@@ -46,6 +46,12 @@ BENCHES = {
         "lab.bench.efficient_attention",
         "efficient attention: recall, error of random features, slopes of time and memory, reach of windows",
     ),
+    "experts": (
+        "lab.bench.experts",
+        "mixture of experts: two languages with and without balance, beside dense twins, three seeds each",
+    ),
+    "moe": ("lab.bench.moe", "experts, 2 of 8 active, and one dense feed-forward layer, by tokens"),
+    "scan": ("lab.bench.scan", "scans of a linear recurrence: loop, doubling, chunks, by length and width"),
     "norms": (
         "lab.bench.norms",
         "norms: gradients at initialisation by layer, pre-norm, post-norm, none and ReZero, up to 48 layers",

@@ -16,6 +16,7 @@ References: Press et al. 2021, arXiv:2108.12409; [UDL] §12.3.1, [LLM] part 4.
 import datetime
 import statistics
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -25,6 +26,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from datamodules.base import Split
 from datamodules.text import Text, Windows
 from lab.bench import runs_file
 from lab.bench.timing import Row
@@ -103,19 +105,32 @@ def nats_by_place(model: GPT, ids: Tensor, longest: int = LONGEST) -> Tensor:
     return total / len(starts)
 
 
-def fit(model: GPT, seed: int, steps: int) -> float:
-    """Train on batches that depend on the seed alone: seconds of the processor."""
+def fit(
+    model: GPT,
+    seed: int,
+    steps: int,
+    windows: Split | None = None,
+    look: Callable[[int], None] = lambda step: None,
+) -> float:
+    """Train on batches that depend on the seed alone: seconds of the processor.
+
+    Args:
+        windows: that are drawn from; None is the corpus of `text`.
+        look: called with 0 before the first step, and with its number after each.
+    """
     optimizer = torch.optim.AdamW(model.parameters(), RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
     schedule = WarmupCosine(optimizer, steps, max(1, steps // 20), 0.05)
     generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
-    windows, start = cast(Windows, text().train_set), time.process_time()
-    for _ in range(steps):
+    windows, start = windows or text().train_set, time.process_time()
+    look(0)
+    for step in range(1, steps + 1):
         loss = model.step(windows[torch.randint(len(windows), (BATCH,), generator=generator)], "train")
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()
+        look(step)
     return round(time.process_time() - start, 1)
 
 
