@@ -63,7 +63,8 @@ SMALL = GAMES | CHAINS | NETS | VAES | {
 PALETTES = {"imagegpt-digits"}  # pictures by a transformer
 SPOKEN = {"bengio-classes", "bengio-multi30k", "bengio-pydocs", "bengio-shakespeare", "bengio-verbs",
           "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare", "lstm-pydocs",
-          "lstm-shakespeare"}  # fmt: skip
+          "lstm-shakespeare",
+          "moe-languages", "starved-languages", "gpt-maps", "gpt-multi30k"}  # fmt: skip
 SPOKEN |= {f"ngram-{text}" for text in (
     "classes", "verbs", "multi30k", "pydocs", "shakespeare", "bpe500-pydocs", "bpe500-shakespeare",
     "bpe2000-shakespeare")}  # fmt: skip
