@@ -18,7 +18,8 @@ def course(frames: Sequence[Frame], steps: Sequence[int], floor: float, last: in
     fig = curves({"error": y}, steps, mark=0, xlabel="steps of training", ylabel="mean squared error",
                  colors={"error": theme.OUTPUT}, height=TALL)  # fmt: skip
     rule(fig, y=floor, line={"color": theme.VERMILLION, "width": 3, "dash": "dash"},
-         annotation={"text": f"floor {floor:.4g}", "font": {"color": theme.VERMILLION}})  # fmt: skip
+         annotation={"text": f"floor {floor:.4g}", "font": {"color": theme.VERMILLION},
+                     "yanchor": "top"})  # fmt: skip
     fig.update_xaxes(range=[0, last], nticks=6)
     fig.update_yaxes(range=[-0.05, max(1.1, 1.05 * min(float(np.nanmax(y)), 3.0))])
     return resting(marking(fig, list(steps)), (list(steps), y.tolist(), theme.OUTPUT))
