@@ -42,9 +42,9 @@ with stage.below:
     ui.notice(
         f"An output of this network may depend on {sees}. What else the target needs is noise to it: the "
         f"best it can say is the conditional mean, and what is left over is the floor, {recipe.floor:.4f}. "
-        "No width, depth or training goes below: the held-out sequences have mean 0 and covariance I exactly. "
-        "A floor of 0 does not say that a network gets there: sort needs comparisons, and deeper stacks come "
-        "nearer."
+        "No width, depth or training goes below: the held-out sequences have mean 0 and covariance I "
+        "exactly. A floor of 0 does not say that a network gets there: sort needs comparisons, and deeper "
+        "stacks come nearer."
     )
     ui.check(
         f"Trained for ever, and as wide as you like: the error of this network on {now.target} ends at …",
