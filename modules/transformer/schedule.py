@@ -1,9 +1,11 @@
-"""Warm-up, then a cosine: the learning rate most transformers are trained with.
+"""Learning rates of transformers: warm-up, then a cosine, as most are trained today; or warm-up, then the
+inverse square root of the step, as the first was.
 
-    lr(s) = lr·(s + 1)/warmup                                              for s < warmup
-    lr(s) = floor + (lr − floor)·½(1 + cos(π (s − warmup)/(steps − warmup)))  until s = steps
+    cosine   lr(s) = lr·(s + 1)/warmup                                                 for s < warmup
+             lr(s) = floor + (lr − floor)·½(1 + cos(π (s − warmup)/(steps − warmup))) until s = steps
+    Noam     lr(s) = lr·C^{−½}·min((s + 1)^{−½}, (s + 1)·warmup^{−3/2})
 
-References: Vaswani et al. 2017, arXiv:1706.03762 §5.3 (warm-up); Loshchilov & Hutter 2016,
+References: Vaswani et al. 2017, arXiv:1706.03762 §5.3 (warm-up, Noam); Loshchilov & Hutter 2016,
 arXiv:1608.03983 (cosine).
 """
 
@@ -13,9 +15,22 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.optim.lr_scheduler import LRScheduler
 
+from modules.base import require
 
-class WarmupCosine(LRScheduler):
-    """Warm-up and cosine, stepped once per optimizer step.
+
+class PerStep(LRScheduler):
+    """Base of schedules that are stepped once per optimizer step: a subclass gives `factor`."""
+
+    def factor(self, step: int) -> float:
+        """lr(step)/lr."""
+        raise NotImplementedError
+
+    def get_lr(self) -> list[float | Tensor]:
+        return [base * self.factor(self.last_epoch) for base in self.base_lrs]
+
+
+class WarmupCosine(PerStep):
+    """Warm-up and cosine.
 
     Args:
         steps: of the whole training; the rate stays at the floor after it.
@@ -36,5 +51,23 @@ class WarmupCosine(LRScheduler):
         done = min(1.0, (step - self.warmup) / max(1, self.steps - self.warmup))
         return self.floor + (1 - self.floor) * 0.5 * (1 + math.cos(math.pi * done))
 
-    def get_lr(self) -> list[float | Tensor]:
-        return [base * self.factor(self.last_epoch) for base in self.base_lrs]
+
+class Noam(PerStep):
+    """Warm-up and inverse square root; the optimizer's own rate is a factor, 1 in the paper.
+
+    Args:
+        width: C of the model.
+        warmup: steps of the linear rise, at least 1.
+
+    Raises:
+        ValueError: an argument is below 1.
+    """
+
+    def __init__(self, optimizer: Optimizer, width: int, warmup: int = 4000, last_epoch: int = -1) -> None:
+        require(1, width=width, warmup=warmup)
+        self.width, self.warmup = width, warmup
+        super().__init__(optimizer, last_epoch)
+
+    def factor(self, step: int) -> float:
+        """lr(step)/lr."""
+        return self.width**-0.5 * min((step + 1) ** -0.5, (step + 1) * self.warmup**-1.5)

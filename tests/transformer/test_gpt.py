@@ -11,7 +11,7 @@ import torch
 from modules.language import decoding
 from modules.transformer.gpt import GPT
 from modules.transformer.recorder import record_attention
-from modules.transformer.schedule import WarmupCosine
+from modules.transformer.schedule import Noam, WarmupCosine
 from modules.transformer.settings import MixerName
 from modules.transformer.stack import Positions
 
@@ -213,6 +213,20 @@ def test_schedule_warms_up_and_falls_along_a_cosine():
     again = WarmupCosine(torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=2.0), steps=110, warmup=10)
     again.load_state_dict(schedule.state_dict())
     assert again.last_epoch == 130
+
+
+def test_the_rate_of_the_first_transformer():  # TF-O57
+    optimizer = torch.optim.SGD([torch.nn.Parameter(torch.zeros(1))], lr=1.0)
+    schedule = Noam(optimizer, width=512, warmup=4000)
+    rates = [schedule.factor(step) for step in range(16_000)]
+    assert optimizer.param_groups[0]["lr"] == rates[0] == pytest.approx(1.7469e-7, rel=1e-4)
+    assert max(rates) == rates[3999] == pytest.approx(6.9877e-4, rel=1e-4)
+    assert rates[15_999] == pytest.approx(3.4939e-4, rel=1e-4)
+    optimizer.step()
+    schedule.step()
+    assert optimizer.param_groups[0]["lr"] == pytest.approx(2 * rates[0])
+    with pytest.raises(ValueError, match="warmup is 0"):
+        Noam(optimizer, width=512, warmup=0)
 
 
 # --- generation ----------------------------------------------------------------------------------
