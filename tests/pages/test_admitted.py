@@ -64,7 +64,7 @@ PALETTES = {"imagegpt-digits"}  # pictures by a transformer
 SPOKEN = {"bengio-classes", "bengio-multi30k", "bengio-pydocs", "bengio-shakespeare", "bengio-verbs",
           "onehot-classes", "gpt-senses", "gpt-pydocs", "gpt-shakespeare", "lstm-pydocs",
           "lstm-shakespeare",
-          "moe-languages", "starved-languages", "gpt-maps", "gpt-multi30k"}  # fmt: skip
+          "moe-languages", "starved-languages", "gpt-multi30k"}  # fmt: skip
 SPOKEN |= {f"ngram-{text}" for text in (
     "classes", "verbs", "multi30k", "pydocs", "shakespeare", "bpe500-pydocs", "bpe500-shakespeare",
     "bpe2000-shakespeare")}  # fmt: skip

@@ -21,6 +21,8 @@ EXAMPLES = {
     "multi30k": {"Man": "a man in a", "Two dogs": "two dogs"},
     "Grammar": {"Dog": "the dog", "The": "the"},
 }
+# tokens of a task, not of a text: their cards hold no tokenizer
+WITHOUT_TEXT = {"datamodules.addition.Addition", "datamodules.in_context.CharacterMaps"}
 
 
 def offers_next_token(entry: Experiment) -> bool:
@@ -28,7 +30,7 @@ def offers_next_token(entry: Experiment) -> bool:
     nothing after it."""
     kind = surfaces.class_of(entry)
     return (
-        entry.datamodule != "datamodules.addition.Addition"
+        entry.datamodule not in WITHOUT_TEXT
         and hasattr(kind, "next_log_probs")
         and surfaces.option(entry, "causal") is not False
     )

@@ -63,7 +63,7 @@ class State:
 ROOM = Room(
     title="Mixture of experts",
     idea="A router sends each token to k of E feed-forward layers: more parameters, the same work.",
-    place=57,
+    place=60,
     minutes=8,
     words="mixture of experts; MoE; sparse; router; gate; top-k; load balancing; auxiliary loss; "
     "dead expert; capacity factor; dropped tokens; Switch; Mixtral; specialisation; multilingual; "

@@ -10,7 +10,8 @@ stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
     recipe = lens.Recipe(now.target, now.network, now.positions, now.layers, now.length, now.seed)
-    live = ui.rewind(recipe, {"rate": now.rate}, within=WITHIN, most=MOST, label="Step", every=STRIDE)
+    knobs = {name: getattr(now, name) for name in WITHIN}
+    live = ui.rewind(recipe, knobs, within=WITHIN, most=MOST, label="Step", every=STRIDE)
 
 
 def draw(live: ui.Rewind) -> None:
