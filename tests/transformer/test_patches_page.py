@@ -9,14 +9,15 @@ from lab.errors import UserError
 from lab.lenses import drawing, stock
 from modules.transformer.vit import ViT
 from pages.transformer.patches import figures, lens
-from pages.transformer.patches.room import DAVIT, ROOM, SWIN, VIEWS, VIT, State
+from pages.transformer.patches.room import DAVIT, LARGE, ROOM, SWIN, VIEWS, VIT, State
 
-MODELS = [weights.load(name).eval() for name in ("vit-digits", "swin-digits", "davit-digits")]
+MODELS = [weights.load(name).eval() for name in ("vit-digits", "vit-mnist", "swin-digits", "davit-digits")]
 
 
 def looked(now: State, digit: torch.Tensor | None = None) -> lens.Look:
     picture = drawing.examples(8)[0][1] if digit is None else digit
-    return lens.look(now.view, picture, now.row, now.column, now.shift, *MODELS)  # type: ignore[arg-type]
+    sketch = lens.sketches()[0][1] if digit is None else digit
+    return lens.look(now.view, picture, sketch, now.row, now.column, now.shift, *MODELS)  # type: ignore[arg-type]
 
 
 REACH = {"Shifted window": 64, "Region mask": 16, "W, SW, W": 64, "No shift": 16}
@@ -53,8 +54,19 @@ def test_regions_of_shifted_windows_and_channels() -> None:
 
 
 def test_no_ink_gets_a_sentence() -> None:
-    with pytest.raises(UserError, match="no ink"):
-        looked(State(view=SWIN), torch.zeros(8, 8))
+    for view in (SWIN, LARGE):
+        with pytest.raises(UserError, match="no ink"):
+            looked(State(view=view), torch.zeros(8, 8))
+
+
+def test_the_rollout_of_large_digits_follows_their_strokes() -> None:
+    """Of each of the ten examples patches with ink have more than twice the weight of patches without."""
+    for name, digit in lens.sketches():
+        one = lens.of_vit(digit, MODELS[1])  # type: ignore[arg-type]
+        ink = torch.nn.functional.avg_pool2d(digit[None, None], 4)[0, 0] > 0.05
+        assert one.maps[-1].shape == ink.shape == (7, 7)
+        assert one.maps[-1][ink].mean() > 2 * one.maps[-1][~ink].mean(), name
+    assert int(lens.of_vit(lens.sketches()[0][1], MODELS[1]).p.argmax()) == 3  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("view", VIEWS)

@@ -10,7 +10,7 @@ from pages.transformer.patches.lens import Look
 def tokens(one: Look) -> Tree:
     """What cuts the picture, as grey levels, with the ink on top: one picture a frame."""
     grids = array(one.grids).astype(float)
-    tone = 0.12 + 0.4 * ((grids * 7) % 10) / 10  # neighbours differ
+    tone = 0.12 + 0.4 * ((grids * 4) % 10) / 10  # neighbours differ
     values = tone * (1 - array(one.picture)) + array(one.picture)
     fig = heatmap(values[0], square=True, colorbar=False, hover=False, zmin=0, zmax=1,
                   title="picture, its tokens", height=420)  # fmt: skip

@@ -11,11 +11,12 @@ import torch
 from torch import Tensor
 
 from lab.errors import UserError
+from lab.lenses import drawing
 from modules.transformer.davit import ChannelAttention, DaViT
 from modules.transformer.recorder import record_attention
 from modules.transformer.swin import Swin, grid_of, pairs, region_mask, regions
 from modules.transformer.vit import PatchClassifier, ViT
-from pages.transformer.patches.room import DAVIT, SIDE, VIT
+from pages.transformer.patches.room import DAVIT, LARGE, LARGE_SIDE, SIDE, VIT
 
 WINDOW, SHIFT = 4, 2
 LAYERS = 3  # blocks on the grid of 8 × 8 tokens
@@ -26,7 +27,7 @@ OPTIONS = ["All 64 tokens", "16 tokens: those of its window", "4 tokens"]
 class Look:
     """
     Attributes:
-        picture: (8, 8) in [0, 1].
+        picture: (H, W) in [0, 1].
         grids: (F, h, w), what cuts the picture into tokens or windows: numbers of patches or regions.
         maps: (F, h, w), of each frame.
         title: of the maps.
@@ -46,7 +47,7 @@ class Look:
 
 @torch.no_grad()
 def probabilities(model: PatchClassifier, digit: Tensor) -> Tensor:
-    """Of the classes of a picture (8, 8): (K,)."""
+    """Of the classes of a picture (H, W): (K,)."""
     return model.predict(digit[None, None].to(model.dtype)).softmax(-1)[0]
 
 
@@ -93,16 +94,24 @@ def groups(shift: int) -> Tensor:
     return 1 + number.roll((shift, shift), (0, 1))
 
 
+def sketches() -> list[tuple[str, Tensor]]:
+    """Digits of 28 × 28 pixels, a 3 first: the 5 is taken for a 1."""
+    return sorted(drawing.examples(LARGE_SIDE), key=lambda example: example[0] != "3")
+
+
 def look(
-    view: str, digit: Tensor, row: int, column: int, shift: bool, vit: ViT, swin: Swin, davit: DaViT
-) -> Look:
-    """All that one of the three shows of a picture (8, 8).
+    view: str, digit: Tensor, sketch: Tensor, row: int, column: int, shift: bool, vit: ViT, large: ViT,
+    swin: Swin, davit: DaViT,
+) -> Look:  # fmt: skip
+    """All that one of the models shows of a picture: `digit` (8, 8), of the large ViT `sketch` (28, 28).
 
     Raises:
         UserError: there is no ink.
     """
-    if not bool(digit.any()):
+    if not bool((sketch if view == LARGE else digit).any()):
         raise UserError("There is no ink: draw a digit, or pick one.")
+    if view == LARGE:
+        return of_vit(sketch, large)
     if view == VIT:
         return of_vit(digit, vit)
     return of_davit(digit, davit) if view == DAVIT else of_swin(digit, row, column, shift, swin)

@@ -43,9 +43,9 @@ with stage.below:
         from lab.ui.controls import drawing
         from pages.transformer.patches import lens
 
-        models = [weights.load(name).eval() for name in {(now.vit, now.swin, now.davit)!r}]
+        models = [weights.load(name).eval() for name in {(now.vit, now.large, now.swin, now.davit)!r}]
         picture = {ink_code(one.picture)}
-        one = lens.look({now.view!r}, picture, {now.row}, {now.column}, {now.shift}, *models)
+        one = lens.look({now.view!r}, picture, picture, {now.row}, {now.column}, {now.shift}, *models)
         result = one.p.tolist()
         """,
         shows=one.p.tolist(),

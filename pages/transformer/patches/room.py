@@ -5,21 +5,35 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Drawing, Fixed, Frame, Room, Scene, Slider, Toggle, late
 
-SIDE = 8  # pixels of a picture
-VIT, SWIN, DAVIT = "ViT", "Swin", "DaViT"
-VIEWS = (VIT, SWIN, DAVIT)
+SIDE, LARGE_SIDE = 8, 28  # pixels of a picture
+VIT, LARGE, SWIN, DAVIT = "ViT", "ViT, 28 × 28", "Swin", "DaViT"
+VIEWS = (VIT, LARGE, SWIN, DAVIT)
 
 
 def windowed(state: Any) -> bool:
     return bool(state.view == SWIN)
 
 
+def enlarged(state: Any) -> bool:
+    return bool(state.view == LARGE)
+
+
+def small(state: Any) -> bool:
+    return not enlarged(state)
+
+
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("Transformer", VIEWS)] = SWIN
+    view: Annotated[str, Choice("Transformer", VIEWS, as_list=True)] = SWIN
     digit: Annotated[
         str | None,
-        Drawing("Draw a digit, or pick one", SIDE, late("lab.lenses.drawing", "examples", (SIDE,))),
+        Drawing(
+            "Draw a digit, or pick one", SIDE, late("lab.lenses.drawing", "examples", (SIDE,)), when=small
+        ),
+    ] = None
+    sketch: Annotated[
+        str | None,
+        Drawing("Draw a digit, or pick one", LARGE_SIDE, late("lens", "sketches"), when=enlarged),
     ] = None
     row: Annotated[int, Slider("Row of the token", 0, SIDE - 1, when=windowed)] = 3
     column: Annotated[int, Slider("Column of the token", 0, SIDE - 1, when=windowed)] = 3
@@ -27,6 +41,7 @@ class State:
         bool, Toggle("Shifted windows", when=windowed, help="Every other block shifts by two tokens.")
     ] = True
     vit: Fixed = "vit-digits"
+    large: Fixed = "vit-mnist"
     swin: Fixed = "swin-digits"
     davit: Fixed = "davit-digits"
     layer: Annotated[int | None, Frame("Layer", seconds=0.8)] = None
@@ -52,6 +67,10 @@ ROOM = Room(
         "N": "patches", r"\#": "number of", "l": "layer", "s": "tokens of a shift",
     },
     scenes={
+        "Strokes": Scene(
+            "Rollout of 28 × 28 pixels: <cls> draws on patches with ink over twice as much as on empty ones.",
+            State(view=LARGE, layer=3),
+        ),
         "Shifted window": Scene(
             "W, then SW: token (3, 3) has crossed its window's border, its reach is all 64 tokens.",
             State(layer=2),
