@@ -26,6 +26,7 @@ MixerName = Literal[
     "softmax", "local", "linear", "positive", "hyperbolic", "mamba", "s4", "random", "fixed", "dense", "none"
 ]
 FeedForwardName = Literal["dense", "gated", "experts", "none"]
+OF_EXPERTS = {"experts", "active", "capacity", "router_start"}  # what `expert_options` may name
 # how an attention layer knows where a token stands
 Scheme = Literal["none", "rotary", "rotary-adjacent", "relative", "relative-factor", "relative-key", "alibi"]
 
@@ -114,7 +115,12 @@ def feedforward(
     """
     one_of("feedforward", name, FeedForwardName)
     if name == "experts":
-        return Experts(width, hidden or 4 * width, activation=activation, **(options or {}))
+        options = {} if options is None else options
+        strange = options.keys() - OF_EXPERTS if isinstance(options, Mapping) else {options}
+        if strange:
+            known = ", ".join(sorted(OF_EXPERTS))
+            raise ValueError(f"expert_options has {', '.join(map(str, strange))}: give some of {known}.")
+        return Experts(width, hidden or 4 * width, activation=activation, **options)
     if options is not None:
         raise ValueError(f"feedforward is {name!r}: expert_options are those of experts.")
     if name == "none":

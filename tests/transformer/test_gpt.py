@@ -405,6 +405,11 @@ def test_trace_replays_and_is_the_sample():
         (lambda m: GPT(5, feedforward="none", feedforward_width=8), "has no width"),
         (lambda m: GPT(5, norm="none", eps=0.1), "leave normalization and eps out"),
         (lambda m: GPT(5, expert_options={"experts": 4}), "are those of experts"),
+        (
+            lambda m: GPT(5, feedforward="experts", expert_options={"expert": 4}),
+            "has expert: give some of active",
+        ),
+        (lambda m: GPT(5, feedforward="experts", expert_options=-1), "has -1: give some of active"),
         (lambda m: GPT(5, mixer="hard"), "mixer is 'hard'"),
         (lambda m: GPT(5, feedforward="wide"), "feedforward is 'wide'"),
         (lambda m: GPT(5, feedforward_width=0), "feedforward_width is 0"),
