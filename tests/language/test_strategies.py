@@ -4,6 +4,7 @@ import math
 
 import opening
 import pytest
+import streamlit as st
 import torch
 from opening import open_page, table_with
 
@@ -238,7 +239,9 @@ def test_the_page_widens_a_beam():
     assert shown["no worse than before"].tolist() == ["–", *(f"{r.better} of 4" for r in rows[1:])]
 
 
-def test_the_page_lets_a_model_go_on_alone(monkeypatch):
+def test_the_page_lets_a_model_go_on_alone(monkeypatch, request):
+    st.cache_resource.clear()  # pages keep texts: another test's would be read here, and this one's there
+    request.addfinalizer(st.cache_resource.clear)
     text = "the cat sat on the mat and the dog sat on the log. " * 30
     monkeypatch.setattr(lens, "corpus", lambda card, split: text)
     page = open_page("language/own_mistakes", trained="bengio-pydocs", far="9", places="50")
