@@ -83,6 +83,9 @@ class Plain(nn.Module):
             for _ in range(layers)
         )  # fmt: skip
         self.norm = nn.LayerNorm(C)
+        for module in self.modules():  # as GPT-2: from N(0, 1) logits are so large that p underflows
+            if isinstance(module, nn.Linear | nn.Embedding):
+                nn.init.normal_(module.weight, std=0.02)
 
     @property
     def num_parameters(self) -> int:
