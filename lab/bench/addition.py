@@ -14,7 +14,6 @@ References: [LLM] part 5; Schaeffer et al. 2023, arXiv:2304.15004; Lee et al. 20
 
 import datetime
 import statistics
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,14 +21,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from datamodules.addition import CHARACTERS, DIGITS, LENGTH, Addition, Order, Sums
 from lab.bench import runs_file
+from lab.bench.fitting import fit
 from lab.bench.timing import Row
+from lab.seeding import seeded
 from modules.transformer.answer import METRICS, scores
 from modules.transformer.gpt import GPT
-from modules.transformer.schedule import WarmupCosine
 
 KEPT = runs_file.RESULTS / "addition-runs.jsonl"
 STEPS, BATCH, LOOKS = 1_000, 256, 20
@@ -101,29 +101,18 @@ def train(order: Order, seed: int, width: int, steps: int = STEPS) -> Run:
     data = Addition(order)
     data.setup()
     highest = rate(width)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = network(width)
-    optimizer = torch.optim.AdamW(model.parameters(), highest, (0.9, 0.98), weight_decay=0.01, fused=True)
-    schedule = WarmupCosine(optimizer, steps, max(1, steps // 20), 0.02)
-    generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
-    sums = cast(Sums, data.train_set)
-    looks, seconds = [{"step": 0, **look(model, cast(Sums, data.val_set))}], 0.0
-    every = max(1, steps // LOOKS)
-    for step in range(1, steps + 1):
-        start = time.process_time()
-        loss = model.step(sums[torch.randint(len(sums), (BATCH,), generator=generator)], "train")
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        seconds += time.process_time() - start
+    model = seeded(lambda: network(width), seed)
+    looks, every = [], max(1, steps // LOOKS)
+
+    def watch(step: int) -> None:
         if step % every == 0:
             looks.append({"step": step, **look(model, cast(Sums, data.val_set))})
+
+    sums = cast(Sums, data.train_set)
+    seconds = fit(model, sums, seed, steps, highest, batch=BATCH, floor=0.02, look=watch)
     test, today = look(model, cast(Sums, data.test_set)), datetime.date.today().isoformat()
     size = sum(p.numel() for p in model.parameters())
-    return Run(order, seed, width, size, highest, steps, BATCH, round(seconds, 1), today, looks, test)
+    return Run(order, seed, width, size, highest, steps, BATCH, seconds, today, looks, test)
 
 
 def kept(path: Path = KEPT) -> list[Run]:

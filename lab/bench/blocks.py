@@ -17,12 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-import torch
-
 from datamodules.text import Windows
 from lab.bench import runs_file
-from lab.bench.positions import CONTEXT, fit, nats_by_place, text
+from lab.bench.fitting import fit
+from lab.bench.positions import CONTEXT, RATE, nats_by_place, text
 from lab.bench.timing import Row
+from lab.seeding import seeded
 from modules.transformer.gpt import GPT
 
 KEPT = runs_file.RESULTS / "blocks-runs.jsonl"
@@ -63,10 +63,9 @@ def train(setting: str, seed: int, steps: int | None = None) -> Run:
     options = SETTINGS[setting]
     steps = steps or (DEEP_STEPS if "layers" in options else STEPS)
     data = text()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = GPT(data.sizes["vocab_size"], CONTEXT, **({"layers": 2, "heads": 4, "width": 64} | options))
-    seconds = fit(model, seed, steps)
+    sizes = {"layers": 2, "heads": 4, "width": 64} | options
+    model = seeded(lambda: GPT(data.sizes["vocab_size"], CONTEXT, **sizes), seed)
+    seconds = fit(model, cast(Windows, data.train_set), seed, steps, RATE)
     nats = float(nats_by_place(model.eval(), cast(Windows, data.test_set).ids, CONTEXT).mean())
     size, today = sum(p.numel() for p in model.parameters()), datetime.date.today().isoformat()
     return Run(setting, seed, size, steps, seconds, today, round(nats, 5))

@@ -31,8 +31,10 @@ from torch import Tensor
 from datamodules.text import Blocks, Windows
 from datamodules.two_languages import Both, TwoLanguages
 from lab.bench import runs_file
-from lab.bench.positions import fit
+from lab.bench.fitting import fit
+from lab.bench.positions import RATE
 from lab.bench.timing import Row
+from lab.seeding import seeded
 from modules.transformer.experts import record_routing
 from modules.transformer.gpt import GPT
 
@@ -168,9 +170,7 @@ def rounded(values: Tensor) -> list[list[list[float]]]:
 def train(setting: Setting, seed: int, steps: int = STEPS, most: int = TESTED) -> Run:
     """Train once; batches depend on the seed alone. The test is `most` windows of each language."""
     data = text()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = network(setting, data.sizes["vocab_size"])
+    model = seeded(lambda: network(setting, data.sizes["vocab_size"]), seed)
     watched = cast(Both, data.val_set).parts
     course: list[list[list[list[float]]]] = []
 
@@ -179,7 +179,7 @@ def train(setting: Setting, seed: int, steps: int = STEPS, most: int = TESTED) -
             seen = [loads(model, part[torch.arange(WATCHED)][0]) for part in watched]
             course.append(rounded(torch.stack(seen)))
 
-    seconds = fit(model, seed, steps, data.train_set, look)
+    seconds = fit(model, cast(Both, data.train_set), seed, steps, RATE, look=look)
     texts = cast(Both, data.test_set).parts
     parts = [Blocks(part.ids[: most * CONTEXT + 1], CONTEXT) for part in texts]
     results = [read(model.eval(), part) for part in parts]

@@ -15,8 +15,6 @@ References: Press et al. 2021, arXiv:2108.12409; [UDL] §12.3.1, [LLM] part 4.
 
 import datetime
 import statistics
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,13 +24,13 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from datamodules.base import Split
 from datamodules.text import Text, Windows
 from lab.bench import runs_file
+from lab.bench.fitting import fit
 from lab.bench.timing import Row
+from lab.seeding import seeded
 from modules.transformer.gpt import GPT
 from modules.transformer.positions import Learned
-from modules.transformer.schedule import WarmupCosine
 
 Scheme = Literal["learned", "sinusoidal", "relative", "rotary", "alibi"]
 KEPT = runs_file.RESULTS / "positions-runs.jsonl"
@@ -105,42 +103,11 @@ def nats_by_place(model: GPT, ids: Tensor, longest: int = LONGEST) -> Tensor:
     return total / len(starts)
 
 
-def fit(
-    model: GPT,
-    seed: int,
-    steps: int,
-    windows: Split | None = None,
-    look: Callable[[int], None] = lambda step: None,
-) -> float:
-    """Train on batches that depend on the seed alone: seconds of the processor.
-
-    Args:
-        windows: that are drawn from; None is the corpus of `text`.
-        look: called with 0 before the first step, and with its number after each.
-    """
-    optimizer = torch.optim.AdamW(model.parameters(), RATE, (0.9, 0.98), weight_decay=0.01, fused=True)
-    schedule = WarmupCosine(optimizer, steps, max(1, steps // 20), 0.05)
-    generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
-    windows, start = windows or text().train_set, time.process_time()
-    look(0)
-    for step in range(1, steps + 1):
-        loss = model.step(windows[torch.randint(len(windows), (BATCH,), generator=generator)], "train")
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-        look(step)
-    return round(time.process_time() - start, 1)
-
-
 def train(scheme: Scheme, seed: int, steps: int = STEPS, longest: int = LONGEST) -> Run:
     """Train once, and read the test text."""
     data = text()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = network(scheme, data.sizes["vocab_size"])
-    seconds = fit(model, seed, steps)
+    model = seeded(lambda: network(scheme, data.sizes["vocab_size"]), seed)
+    seconds = fit(model, cast(Windows, data.train_set), seed, steps, RATE, batch=BATCH)
     ids = cast(Windows, data.test_set).ids
     by_place = nats_by_place(model.eval(), ids, longest)
     nats = [round(float(part.mean()), 5) for part in by_place.split(BIN)]

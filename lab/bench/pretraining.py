@@ -11,23 +11,22 @@ References: Devlin et al. 2019, arXiv:1810.04805; [UDL] §12.6.
 
 import datetime
 import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
 import torch
-from torch import nn
 from torchmetrics import Metric
 
 from datamodules.base import TensorSplit
 from datamodules.labelled_gazette import Labelled, Names, Questions, Reviews
 from lab import weights
 from lab.bench import runs_file
+from lab.bench.fitting import fit
 from lab.bench.timing import Row
+from lab.seeding import seeded
 from modules.transformer.bert_heads import FineTuned, SentenceClassifier, SpanExtractor, TokenClassifier
-from modules.transformer.schedule import WarmupCosine
 
 Start = Literal["random weights", "bert-gazette"]
 KEPT = runs_file.RESULTS / "pretraining-runs.jsonl"
@@ -76,22 +75,10 @@ def train(task: str, start: Start, labels: int, seed: int, steps: int = STEPS) -
     """Train once; texts, their order and the new layer depend on the seed alone."""
     data = TASKS[task][0](labels=labels, seed=seed)
     data.setup()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = network(task, start, data)
-    optimizer = torch.optim.AdamW(model.parameters(), RATE, weight_decay=0.01, fused=True)
-    schedule = WarmupCosine(optimizer, steps, max(1, steps // 20), 0.0)
-    generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
-    began = time.process_time()
-    for _ in range(steps):
-        rows = torch.randint(labels, (BATCH,), generator=generator)
-        loss = model.step(cast(TensorSplit, data.train_set)[rows], "train")
-        optimizer.zero_grad()
-        loss.backward()
-        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        schedule.step()
-    seconds, today = round(time.process_time() - began, 1), datetime.date.today().isoformat()
+    model = seeded(lambda: network(task, start, data), seed)
+    texts = cast(TensorSplit, data.train_set)
+    seconds = fit(model, texts, seed, steps, RATE, batch=BATCH, betas=(0.9, 0.999), floor=0.0)
+    today = datetime.date.today().isoformat()
     acc = accuracy(model.eval(), cast(TensorSplit, data.test_set))
     return Run(task, start, labels, seed, steps, seconds, today, round(acc, 5))
 
