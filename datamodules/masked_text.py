@@ -61,6 +61,10 @@ class MaskedText(DataModule):
         if self.tokenization == "word":
             learned = EncoderTokenizer.train([self.source.split_text("train")], MIN_COUNT)
             assert isinstance(learned, EncoderTokenizer)
+            if len(learned) == len(EncoderTokenizer.SPECIAL):
+                raise ValueError(
+                    f"No word comes twice in the training split of {self.source.corpus}: take a longer text."
+                )
             return learned
         try:
             return BertTokenizer(Path(self.tokenization).read_text())

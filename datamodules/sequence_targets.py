@@ -10,9 +10,12 @@ Least mean squared error over all positions, by what ŷ_i may depend on, T ≥ 2
     x_i and i           (T − 1)/T²   1 − 1/T    a number   1                 1 − 1/T
     x_i and the set     0            1 − 1/T    1 − 1/T    1 − 1/(T − 1)     1 − 1/T
     x and i             0            0          0          0                 0
+    x and distances     0            1/2        a number   0                 0
 
 A token-wise map has x_i alone: of the mean it can say x_i/T. A map without positions is equivariant to
-permutations, it has x_i and the set of all: of first and sort it can say the mean of the set.
+permutations, it has x_i and the set of all: of first and sort it can say the mean of the set. A map that
+knows only how far apart tokens are is equivariant to reversal, f(x reversed) = f(x) reversed: the best of
+these is ½ (y(x) + y(x reversed) reversed), of first (x_1 + x_T)/2.
 
 Shapes: `B` sequences, `T` positions; x and y (B, T, 1).
 
@@ -20,6 +23,7 @@ References: Yun et al. 2019, arXiv:1912.10077 (universal with positions); [LLM] 
 """
 
 import math
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 import torch
@@ -63,10 +67,16 @@ class SequenceTargets(Drawn):
         x = torch.randn(count, self.length, 1, generator=torch.Generator().manual_seed(seed))
         return x, self.of(x)
 
-    def floor(self, attention: bool, positions: bool) -> float:
-        """Least mean squared error of a network with or without a look at other tokens and at its place."""
+    def floor(self, attention: bool, positions: bool, mirrored: bool = False) -> float:
+        """Least mean squared error of a network with or without a look at other tokens and at its place.
+
+        Args:
+            mirrored: positions are distances alone, as of ALiBi without a mask.
+        """
         T = self.length
         if attention:
+            if mirrored and self.target in ("first", "sort"):
+                return 0.5 if self.target == "first" else mirrored_sort(T)
             if positions or self.target == "mean":
                 return 0.0
             return 1 - 1 / (T - 1) if self.target == "reverse" and T % 2 == 0 else 1 - 1 / T
@@ -92,6 +102,14 @@ class SequenceTargets(Drawn):
         }
 
 
+@lru_cache(maxsize=64)
+def mirrored_sort(T: int) -> float:
+    """Least error for sort of a map that knows distances: E mean_i (y_i − y_{T+1−i})²/4, of a fixed sample
+    whose standard error is below 0.002."""
+    y = SequenceTargets("sort", T).draw(200_000 // T, 0)[1]
+    return float(((y - y.flip(1)) ** 2).mean() / 4)
+
+
 def placed_sort(T: int) -> float:
     """Least error for sort of a map that knows x_i and i: 1 − (1/T) Σ_i E m_i(x)², m_i(x) = E[y_i | x_i = x].
 
@@ -102,7 +120,7 @@ def placed_sort(T: int) -> float:
     step, phi = float(x[1] - x[0]), torch.special.ndtr(x)
     density = torch.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
     counts = torch.stack(
-        [math.comb(T - 1, j) * phi**j * (1 - phi) ** (T - 1 - j) for j in range(T)]
+        [float(math.comb(T - 1, j)) * phi**j * (1 - phi) ** (T - 1 - j) for j in range(T)]
     )  # (T, t): others at most t
     own = (x[:, None] <= x).double()  # (x, t)
     total = 0.0

@@ -2,9 +2,10 @@
 
     second language: c_1 c_2 … c_n  ->  π(c_n) … π(c_2) π(c_1)
 
-π permutes a to z, and A to Z alike; other characters stay. Both languages have the same entropy and the same
-characters, so that no single character tells them apart: that takes the frequencies of letters, or what
-follows what. Each split is turned on its own, so that no text of the test has been seen in another dress.
+π permutes a to z, and A to Z alike; other characters stay. Both languages have the same entropy, and where a
+text has all letters the same characters, so that no single one tells them apart: that takes the frequencies
+of letters, or what follows what. Each split is turned on its own, so that no text of the test has been seen
+in the other language.
 
 Windows of the first language come before those of the second; a training epoch draws from both alike.
 
@@ -15,6 +16,7 @@ References: [GM] 2.0.1 (one network for many languages, its "curse of multilingu
 
 import string
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +25,7 @@ from torch import Tensor
 
 from datamodules.base import within
 from datamodules.text import Blocks, Text, Windows
+from datamodules.tokenizer import ASCII, CharTokenizer, Tokenizer
 
 LANGUAGES = 2
 
@@ -80,7 +83,7 @@ class TwoLanguages(Text):
     """Characters of a corpus in two languages.
 
     Args:
-        corpus: "pydocs" (embedded), "shakespeare", or the path of a UTF-8 text file.
+        corpus: "pydocs" (embedded), "shakespeare", "multi30k", or the path of a UTF-8 text file.
         context: characters in a window.
         batch_size: windows per optimizer step over all processes together.
         seed: of the windows drawn in each epoch.
@@ -89,7 +92,7 @@ class TwoLanguages(Text):
 
     Raises:
         ValueError: an argument is out of range, or the corpus is unknown, unreadable or too short.
-        MissingData: tiny Shakespeare is not on disk and cannot be fetched.
+        MissingData: the corpus is not on disk and cannot be fetched.
     """
 
     def __init__(
@@ -104,6 +107,13 @@ class TwoLanguages(Text):
         super().__init__(corpus, "char", context, batch_size, seed, windows_per_epoch)
         within(0, 2**32 - 1, cipher=cipher)
         self.cipher = cipher
+
+    @cached_property
+    def tokenizer(self) -> Tokenizer:
+        """The characters of both languages: a text may lack letters that the other has for its own."""
+        if self.corpus == "pydocs":
+            return CharTokenizer(ASCII)  # has all letters, and is the same under every version of Python
+        return CharTokenizer(sorted({*self.text, *second_language(self.text, self.cipher)}))
 
     def _both(self, split: Literal["train", "val", "test"], kind: type[Windows]) -> Both:
         plain = self.split_text(split)

@@ -196,13 +196,19 @@ def byte_pairs(folder: Path) -> Tokenizer:
     return coder
 
 
+def lines_of(path: Path) -> list[str]:
+    """Lines of a vocabulary, in which other ends of line than its own may be pieces (U+2028)."""
+    text = untrusted.read(path, untrusted.MOST_JSON).decode()
+    return text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+
+
 def from_merges(folder: Path) -> str:
     """JSON of the library, made of the two files of the original GPT-2."""
     import tokenizers
     from tokenizers import decoders, models, pre_tokenizers
 
     vocab = {str(k): int(v) for k, v in read_json(folder / "vocab.json").items()}
-    lines = untrusted.read(folder / "merges.txt", untrusted.MOST_JSON).decode().splitlines()
+    lines = lines_of(folder / "merges.txt")
     pairs = [line.partition(" ")[::2] for line in lines if line and not line.startswith("#version")]
     library = tokenizers.Tokenizer(models.BPE(vocab=vocab, merges=pairs))
     library.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -316,7 +322,7 @@ def from_lines(folder: Path) -> str:
     import tokenizers
     from tokenizers import decoders, models, normalizers, pre_tokenizers
 
-    lines = untrusted.read(folder / "vocab.txt", untrusted.MOST_JSON).decode().splitlines()
+    lines = lines_of(folder / "vocab.txt")
     path = folder / "tokenizer_config.json"
     config = read_json(path) if path.is_file() else {}
     library = tokenizers.Tokenizer(

@@ -111,7 +111,7 @@ def train(order: Order, seed: int, width: int, steps: int = STEPS) -> Run:
     sums = cast(Sums, data.train_set)
     seconds = fit(model, sums, seed, steps, highest, batch=BATCH, floor=0.02, look=watch)
     test, today = look(model, cast(Sums, data.test_set)), datetime.date.today().isoformat()
-    size = sum(p.numel() for p in model.parameters())
+    size = model.num_parameters
     return Run(order, seed, width, size, highest, steps, BATCH, seconds, today, looks, test)
 
 

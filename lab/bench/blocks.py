@@ -67,7 +67,7 @@ def train(setting: str, seed: int, steps: int | None = None) -> Run:
     model = seeded(lambda: GPT(data.sizes["vocab_size"], CONTEXT, **sizes), seed)
     seconds = fit(model, cast(Windows, data.train_set), seed, steps, RATE)
     nats = float(nats_by_place(model.eval(), cast(Windows, data.test_set).ids, CONTEXT).mean())
-    size, today = sum(p.numel() for p in model.parameters()), datetime.date.today().isoformat()
+    size, today = model.num_parameters, datetime.date.today().isoformat()
     return Run(setting, seed, size, steps, seconds, today, round(nats, 5))
 
 

@@ -3,8 +3,8 @@
 GPTs of two blocks read the Python documentation and the same text backwards with its letters exchanged. In
 place of each feed-forward layer stand `EXPERTS` experts of `HIDDEN` units, of which k run for a token. A
 dense twin has k · `HIDDEN` units: as much work per token, without the router's. Settings: k, the weight of
-the balancing loss, and a start where the router's logits are drawn alike or expert 0 is ahead by `AHEAD`. All
-see the same `STEPS` batches of a seed, with the same rate.
+the balancing loss, and a start where the router's logits are drawn alike or the first expert is ahead by
+`AHEAD`. All see the same `STEPS` batches of a seed, with the same rate.
 
 On `TESTED` windows of either language's test text: nats per character, and by layer the most loaded expert's
 share, the dead experts (below `DEAD` of all assignments), and the total variation ½ Σ_i |f_i − f'_i| between
@@ -35,6 +35,7 @@ from lab.bench.fitting import fit
 from lab.bench.positions import RATE
 from lab.bench.timing import Row
 from lab.seeding import seeded
+from modules.language.information import total_variation
 from modules.transformer.experts import record_routing
 from modules.transformer.gpt import GPT
 
@@ -114,7 +115,7 @@ class Run:
     def variation(self) -> list[float]:
         """Total variation between the loads of both languages, by layer."""
         first, second = torch.tensor(self.loads)
-        return ((first - second).abs().sum(1) / 2).tolist()
+        return total_variation(first, second).tolist()
 
 
 @lru_cache(maxsize=1)
@@ -140,7 +141,7 @@ def network(setting: Setting, vocab_size: int) -> GPT:
 def used(model: GPT, setting: Setting) -> int:
     """Parameters that one token runs through."""
     idle = 0 if setting.start == "dense" else LAYERS * (EXPERTS - setting.active) * 2 * WIDTH * HIDDEN
-    return sum(p.numel() for p in model.parameters()) - idle
+    return model.num_parameters - idle
 
 
 @torch.no_grad()
@@ -184,7 +185,7 @@ def train(setting: Setting, seed: int, steps: int = STEPS, most: int = TESTED) -
     parts = [Blocks(part.ids[: most * CONTEXT + 1], CONTEXT) for part in texts]
     results = [read(model.eval(), part) for part in parts]
     shares = [] if setting.start == "dense" else rounded(torch.stack([load for _, load in results]))
-    size, today = sum(p.numel() for p in model.parameters()), datetime.date.today().isoformat()
+    size, today = model.num_parameters, datetime.date.today().isoformat()
     nats = [round(each, 4) for each, _ in results]
     return Run(**asdict(setting), seed=seed, steps=steps, parameters=size, used=used(model, setting),
                seconds=seconds, date=today, nats=nats, loads=shares, course=course)  # fmt: skip

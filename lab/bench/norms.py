@@ -24,6 +24,7 @@ from datamodules.text import Windows
 from lab.bench import runs_file
 from lab.bench.positions import text
 from lab.bench.timing import Row
+from lab.seeding import seeded
 from modules.transformer.block import Norm, Residual
 from modules.transformer.gpt import GPT
 
@@ -68,9 +69,7 @@ def network(placement: Placement, depth: int, vocab_size: int) -> GPT:
 def start(placement: Placement, depth: int, seed: int) -> Run:
     """Gradients of one batch, which depends on the seed alone."""
     data = text()
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = network(placement, depth, data.sizes["vocab_size"])
+    model = seeded(lambda: network(placement, depth, data.sizes["vocab_size"]), seed)
     windows = cast(Windows, data.train_set)
     generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
     loss = model.step(windows[torch.randint(len(windows), (BATCH,), generator=generator)], "train")

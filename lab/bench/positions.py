@@ -111,7 +111,7 @@ def train(scheme: Scheme, seed: int, steps: int = STEPS, longest: int = LONGEST)
     ids = cast(Windows, data.test_set).ids
     by_place = nats_by_place(model.eval(), ids, longest)
     nats = [round(float(part.mean()), 5) for part in by_place.split(BIN)]
-    size, today = sum(p.numel() for p in model.parameters()), datetime.date.today().isoformat()
+    size, today = model.num_parameters, datetime.date.today().isoformat()
     count = len(range(0, len(ids) - longest, CONTEXT))
     return Run(scheme, seed, size, steps, BATCH, seconds, today, count, nats)
 

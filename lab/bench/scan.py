@@ -1,8 +1,9 @@
 """Scans of h_t = a_t h_{t−1} + b_t: loop, doubling and chunks, by length T and numbers in a step, W.
 
 The methods are timed in turns, forward and backward as training has them; every pair of T and W is one row:
-the loop's seconds, those of the fastest other method, and their ratio. The note has all three and what
-`modules.transformer.scan.fastest` chooses, which is what training runs, with its time over the least.
+the loop's median seconds, those of the fastest other method, and the median of the paired ratios. The note
+has all three and what `modules.transformer.scan.fastest` chooses, which is what training runs, with its time
+over the least.
 """
 
 import itertools
@@ -65,4 +66,4 @@ def row(length: int, width: int, repeats: int) -> Row:
 def measure(quick: bool = False) -> list[Row]:
     """Seconds, forward and backward, by length and width; a ratio above 1: the loop is the slower."""
     sizes = [(T, W) for T, W in itertools.product(LENGTHS, WIDTHS) if T * W <= MOST]
-    return [row(T, W, 2 if quick else 7) for T, W in (sizes[:2] if quick else sizes)]
+    return [row(T, W, 2 if quick else 25) for T, W in (sizes[:2] if quick else sizes)]

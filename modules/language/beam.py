@@ -337,7 +337,8 @@ def _equation(each: Extension, looked_at: Tensor, names: Sequence[str] | None) -
     name = name.replace("&", "and").replace("{", "(").replace("}", ")").replace("^", "").replace("~", "")
     return (
         rf"{score:.3f} + \log P(\text{{{name}}}) = {score:.3f}"
-        rf" {float(each.added[0, g, c]):+.3f} = {float(each.log_prob[0, g, c]):.3f}"
+        rf" {round(float(each.added[0, g, c]), 3) + 0.0:+.3f}"
+        rf" = {round(float(each.log_prob[0, g, c]), 3) + 0.0:.3f}"
     )
 
 

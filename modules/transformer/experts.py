@@ -53,6 +53,12 @@ class Routing:
         return torch.bincount(self.chosen.flatten(), minlength=self.probabilities.shape[1])
 
     @property
+    def taken(self) -> Tensor:
+        """Share of all assignments that each took, which is less than `load` where it was full: (E,)."""
+        kept = self.chosen[self.kept]
+        return torch.bincount(kept, minlength=self.probabilities.shape[1]) / max(1, self.chosen.numel())
+
+    @property
     def load(self) -> Tensor:
         """f, the share of each, (E,)."""
         return self.counts / max(1, self.chosen.numel())
@@ -93,8 +99,8 @@ class Experts(nn.Module):
         experts: E. active: k.
         activation: of the experts.
         capacity: factor of an expert's most tokens; None lets it have all.
-        router_start: added at the start to the logit of expert 0, to show what a bad start does; None gives
-            the router no such bias.
+        router_start: added at the start to the logit of the first expert, to show what a bad start does; None
+            gives the router no such bias.
 
     Raises:
         ValueError: more experts are to be chosen than there are, or an argument is out of range.
@@ -133,17 +139,23 @@ class Experts(nn.Module):
     def extra_repr(self) -> str:
         return f"experts={self.experts}, active={self.active}, capacity={self.capacity}"
 
+    def logits(self, x: Tensor) -> Tensor:
+        """z of tokens: (N, C) -> (N, E)."""
+        z = self.router(x)
+        return z if self.router_bias is None else z + self.router_bias
+
+    def most(self, assignments: int) -> int | None:
+        """What an expert may have of so many assignments; None is all."""
+        return None if self.capacity is None else math.ceil(self.capacity * assignments / self.experts)
+
     def route(self, x: Tensor) -> Routing:
         """Choose experts for tokens x (N, C)."""
-        z = self.router(x)  # (N, E)
-        if self.router_bias is not None:
-            z = z + self.router_bias
+        z = self.logits(x)
         probabilities = z.softmax(-1)
         top, chosen = z.topk(self.active)
         weights = probabilities.gather(1, chosen) if self.active == 1 else top.softmax(-1)
         kept = torch.ones_like(chosen, dtype=torch.bool)
-        if self.capacity is not None:
-            most = math.ceil(self.capacity * chosen.numel() / self.experts)
+        if (most := self.most(chosen.numel())) is not None:
             # first choices come before second ones, and earlier tokens before later
             line = chosen.T.flatten()  # (k·N,)
             place = nn.functional.one_hot(line, self.experts).cumsum(0).gather(1, line[:, None])[:, 0]

@@ -38,7 +38,9 @@ def least_squares(x: Tensor, y: Tensor) -> Tensor:
 
 
 def ridge(x: Tensor, y: Tensor, penalty: float) -> Tensor:
-    """Weights (B, D) of least |y − Xw|² + penalty |w|², penalty > 0."""
+    """Weights (B, D) of least |y − Xw|² + penalty |w|²; without a penalty the limit, `least_squares`."""
+    if penalty == 0:
+        return least_squares(x, y)
     gram = x.mT @ x + penalty * torch.eye(x.shape[2], dtype=x.dtype, device=x.device)
     return torch.linalg.solve(gram, x.mT @ y[..., None])[..., 0]
 

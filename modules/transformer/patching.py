@@ -91,8 +91,8 @@ def changes(model: GPT, tokens: Tensor, site: Site) -> tuple[list[list[Point]], 
         rows = []
         for block in blocks:
             layer = block.mixer
-            if not isinstance(layer, Heads) or layer not in seen.calls:
-                raise ValueError("The model has a block without heads: patch the stream.")
+            if not isinstance(layer, Heads) or layer not in seen.calls or seen.calls[layer][0].values is None:
+                raise ValueError("The model has a block without heads of attention: patch the stream.")
             (call,) = seen.calls[layer]
             clean, corrupted = layer.by_head(call.weights, cast(Tensor, call.values))  # (H, T, C)
             gain = block.mixer_gain if block.residual == "rezero" else 1.0

@@ -116,7 +116,7 @@ def feedforward(
     one_of("feedforward", name, FeedForwardName)
     if name == "experts":
         options = {} if options is None else options
-        strange = options.keys() - OF_EXPERTS if isinstance(options, Mapping) else {options}
+        strange = options.keys() - OF_EXPERTS if isinstance(options, Mapping) else {str(options)}
         if strange:
             known = ", ".join(sorted(OF_EXPERTS))
             raise ValueError(f"expert_options has {', '.join(map(str, strange))}: give some of {known}.")

@@ -139,6 +139,7 @@ def test_bad_arguments_get_a_sentence(text: Path, tmp_path: Path) -> None:
             MaskedText(str(text), **wrong)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="no tokenizer of a BERT"):
         _ = MaskedText(str(text), str(tmp_path / "none.json")).tokenizer
-    text.write_text("")
-    with pytest.raises(ValueError, match="is empty"):
-        MaskedText(str(text)).setup()
+    for nothing in ("", " ".join(f"word{i}" for i in range(4000))):
+        text.write_text(nothing)
+        with pytest.raises(ValueError, match="No word comes twice"):
+            MaskedText(str(text)).setup()

@@ -49,7 +49,7 @@ def test_weights_and_output_are_those_of_a_loop_over_experts(name: str, layer: i
         assert float(one.y[t]) == pytest.approx(float(torch.as_tensor(y).norm()), abs=1e-4)
         for i in range(experts.experts):
             assert float(one.weights[i, t]) == pytest.approx(w.get(i, 0.0), abs=1e-5)
-    assert not one.dropped.any() and float(one.taken.sum()) == pytest.approx(1)
+    assert not one.dropped.any() and float(one.routing.taken.sum()) == pytest.approx(1)
 
 
 def test_counts_are_those_of_the_shapes() -> None:
@@ -65,7 +65,7 @@ def test_a_capacity_drops_the_last_and_leaves_the_model_as_it_was(capacity: str)
     one = lens.routed(model, card, TEXT, FIRST, 2, capacity)
     N, k = one.routing.chosen.shape
     assert one.most == math.ceil(float(capacity) * N * k / 8)
-    taken = (one.taken * N * k).round()
+    taken = (one.routing.taken * N * k).round()
     assert float(taken.max()) <= one.most
     wanted = one.routing.counts.clamp(max=one.most)  # whoever has room takes all
     assert torch.equal(taken.long(), wanted)
@@ -93,7 +93,7 @@ def test_scenes_of_trained_models_say_what_is_so() -> None:
     full = lens.routed(model, card, TEXT, FIRST, 2, NONE)
     assert (full.weights > 0).sum(0).tolist() == [2] * len(full.pieces)
     other = lens.routed(model, card, TEXT, SECOND, 2, NONE)
-    assert float((full.taken - other.taken).abs().sum()) / 2 > 0.3
+    assert float((full.routing.taken - other.routing.taken).abs().sum()) / 2 > 0.3
     half = lens.routed(model, card, TEXT, FIRST, 2, ROOM.scenes["Dropped"].state.capacity)
     assert half.dropped.any() and bool(half.dropped[:, ROOM.scenes["Dropped"].state.token].any())
     starved, its_card = shipped(STARVED)
@@ -146,7 +146,7 @@ def test_small_benches_run() -> None:
 
 def test_own_text() -> None:
     model, card = shipped("moe-languages")
-    with pytest.raises(UserError, match="no text"):
+    with pytest.raises(UserError, match="not in the vocabulary"):
         lens.routed(model, card, "é", FIRST, 1, NONE)
     for text in ("a", "\n", "word " * 40):
         open_page("transformer/experts", text=text)

@@ -6,7 +6,7 @@ from opening import run_page
 
 from lab import experiments, weights
 from lab.errors import UserError
-from pages.transformer.masked_words import lens
+from pages.transformer.masked_words import lens, tuned
 from pages.transformer.masked_words.room import MASKED, ROOM, SENTENCE, SPAN, TAGGED, WORDS
 
 CARD = weights.read_card(experiments.ZOO / "bert-gazette")
@@ -31,12 +31,12 @@ def test_the_loss_has_a_term_for_each_hidden_word() -> None:
     text = ROOM.scenes["Loss at masks"].state.text
     one = lens.masked(model, CARD, text)
     assert hidden(one) == ["yesterday", "kite", "in"] and len(one.words) - 2 == 11
-    tokens, truths = lens.hide(lens.CODER, text)
-    assert tokens[0].tolist() == lens.CODER.encode_parts(
+    tokens, truths = lens.hide(tuned.CODER, text)
+    assert tokens[0].tolist() == tuned.CODER.encode_parts(
         "<mask> anna bought a red <mask> from max <mask> oslo ."
     )
     targets = torch.full_like(tokens, -100)
-    targets[0, one.places] = torch.tensor([lens.CODER.tokens.index(word) for word in hidden(one)])
+    targets[0, one.places] = torch.tensor([tuned.CODER.tokens.index(word) for word in hidden(one)])
     assert truths == one.targets
     batch = (tokens, targets, torch.zeros(1).long(), torch.full_like(tokens, -100))
     expected = torch.tensor(one.known).log().neg().mean()
@@ -50,15 +50,15 @@ def test_the_loss_has_a_term_for_each_hidden_word() -> None:
 def test_heads_say_what_the_scenes_say() -> None:
     load = weights.load
     pair = load("bert-reviews").eval(), load("bert-frozen-reviews").eval()
-    turned, twin = (lens.judged(*pair, ROOM.scenes[n].state.review) for n in ("Negation", "Same bag"))
+    turned, twin = (tuned.judged(*pair, ROOM.scenes[n].state.review) for n in ("Negation", "Same bag"))
     assert sorted(turned.words) == sorted(twin.words)
     assert turned.p[0] > 0.9 and twin.p[0] < 0.1 and 0.2 < turned.p[1] < 0.8
-    words, p = lens.tagged(load("bert-names").eval(), load("bert-frozen-names").eval(), TAGGED)
-    tags = dict(zip(words, [lens.gazette.TAGS[i] for i in p[0].argmax(0).tolist()], strict=True))
+    words, p = tuned.tagged(load("bert-names").eval(), load("bert-frozen-names").eval(), TAGGED)
+    tags = dict(zip(words, [tuned.gazette.TAGS[i] for i in p[0].argmax(0).tolist()], strict=True))
     assert (tags["lincoln"], tags["jordan"], tags["chelsea"]) == ("organisation", "person", "place")
     model = load("bert-questions").eval()
     now = ROOM.scenes["Span"].state
-    answer = lens.answered(model, now.question, now.passage)
+    answer = tuned.answered(model, now.question, now.passage)
     assert answer.text == "a big red kite"
     n = len(answer.words)
     assert answer.scores.isnan().sum() == n * (n - 1) // 2
@@ -66,7 +66,7 @@ def test_heads_say_what_the_scenes_say() -> None:
     assert answer.scores.nan_to_num(-1).max() == answer.scores[s, e]
     assert torch.allclose(answer.scores[s, e], answer.start[s] * answer.end[e])
     now = ROOM.scenes["Two in the past"].state
-    wrong = lens.answered(model, now.question, now.passage)
+    wrong = tuned.answered(model, now.question, now.passage)
     assert wrong.text != "anna" and wrong.start.max() < 0.9
 
 
@@ -83,10 +83,10 @@ def test_text_that_cannot_be_used_gets_a_sentence() -> None:
         lens.masked(weights.load("bert-gazette"), CARD, "[a] " * 61)
     assert lens.masked_text("a [MASK]") == "a <mask>"
     with pytest.raises(UserError, match="no word"):
-        lens.plain_text(" ")
+        tuned.plain_text(" ")
     with pytest.raises(UserError, match="together"):
-        lens.answered(weights.load("bert-questions"), "who " * 30, "anna " * 40)
-    assert lens.says("the xylophone was good .").endswith("xylophone.") and not lens.says("[bought] <mask>")
+        tuned.answered(weights.load("bert-questions"), "who " * 30, "anna " * 40)
+    assert tuned.says("the xylophone was good .").endswith("xylophone.") and not tuned.says("[bought] <mask>")
     assert lens.unknown(CARD, "the xylophone [bought] <mask> .").endswith(": xylophone.")
     page = run_page("transformer/masked_words", text="anna bought")
     said = " ".join(each.value for each in [*page.warning, *page.error, *page.info])

@@ -177,8 +177,9 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence() -> None:
             block.mixer.proj.weight.zero_()
     with pytest.raises(ValueError, match="does not tell the prompts apart"):  # the last tokens agree
         activation_patching(deaf, TOKENS, ANSWERS, "stream")
-    with pytest.raises(ValueError, match="without heads"):
-        activation_patching(tiny(mixer="mamba"), torch.tensor([[1, 2], [1, 3]]), ANSWERS, "heads")
+    for mixer in ("mamba", "linear"):
+        with pytest.raises(ValueError, match="without heads"):
+            activation_patching(tiny(mixer=mixer), torch.tensor([[1, 2], [1, 3]]), ANSWERS, "heads")
 
 
 def test_a_flat_map_has_no_correlation() -> None:

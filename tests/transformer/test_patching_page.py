@@ -175,3 +175,16 @@ def test_own_prompts_on_the_page() -> None:
     assert not failures(at) and at.warning[0].value == "Both prompts are the same: change a token of one."
     at = open_page("transformer/patching", model="gpt-shakespeare", prompts="a\nb")  # one column
     assert not at.error and not at.exception
+
+
+@pytest.mark.parametrize(
+    "name", sorted(n for n, e in experiments.catalog().items() if e.weights and lens.fits(e))
+)
+def test_every_example_of_every_model_can_be_patched(name: str) -> None:
+    place = experiments.find(name).weights
+    assert place is not None
+    model, card = weights.load(place), weights.read_card(place)
+    assert isinstance(model, GPT)
+    for prompts in lens.examples(card).values():
+        found = lens.patch(model, card, prompts, None, None, STREAM)
+        assert found.map.recovered.isfinite().all(), prompts

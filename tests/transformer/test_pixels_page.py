@@ -9,7 +9,7 @@ from lab import weights
 from lab.lenses import attention, drawing, stock
 from modules.transformer.image_gpt import ImageGPT
 from modules.transformer.recorder import record_attention
-from pages.transformer.pixels import figures, lens
+from pages.transformer.pixels import figures, lens, probe
 from pages.transformer.pixels.room import PROBE, ROOM, State
 
 SCENES = {name: scene.state for name, scene in ROOM.scenes.items()}
@@ -78,17 +78,17 @@ def test_the_plane_is_learned_and_layers_classify(model: ImageGPT) -> None:
         float(v) for i, row in enumerate(mean) for j, v in enumerate(row) if abs(i - 2) + abs(j - 2) > 1
     ]
     assert above > left > max(others)
-    found = lens.probed(model)
+    found = probe.probed(model)
     accuracy = found.accuracy.mean(1)
     assert found.names == ["input", "layer 1", "layer 2", "layer 3", "layer 4", "pixels"]
     assert accuracy[0] < 0.35 and accuracy[1:5].min() > 0.8 and accuracy[5] > 0.93 > accuracy[1:5].max()
     assert float(accuracy[1:5].max() - accuracy[1:5].min()) < 0.04  # no layer stands out
     (x, y), (test, truth) = stock.digits("train"), stock.digits("test")
-    chosen = torch.randperm(len(x), generator=torch.Generator().manual_seed(1))[: lens.LABELS]
-    rows, others_ = (lens.features(model, each)[3] for each in (x[chosen], test))
+    chosen = torch.randperm(len(x), generator=torch.Generator().manual_seed(1))[: probe.LABELS]
+    rows, others_ = (probe.features(model, each)[3] for each in (x[chosen], test))
     m, s = rows.mean(0), rows.std(0, unbiased=False)
-    probe = LogisticRegression(max_iter=1000).fit(((rows - m) / s).numpy(), y[chosen].numpy())
-    right = float((torch.from_numpy(probe.predict(((others_ - m) / s).numpy())) == truth).float().mean())
+    by_hand = LogisticRegression(max_iter=1000).fit(((rows - m) / s).numpy(), y[chosen].numpy())
+    right = float((torch.from_numpy(by_hand.predict(((others_ - m) / s).numpy())) == truth).float().mean())
     assert abs(right - float(found.accuracy[3, 1])) < 0.01
 
 

@@ -10,7 +10,7 @@ from lab.lenses import text as texts
 from modules.transformer.gpt import GPT
 from modules.transformer.recorder import record_attention
 from modules.transformer.stream import record_stream
-from pages.transformer.residual import figures, lens
+from pages.transformer.residual import figures, lens, spoken
 from pages.transformer.residual.room import DIFFERENCE, LIKELIEST, RANK, ROOM, WHOLE, State
 
 PLACE = experiments.ZOO / "gpt-pydocs"
@@ -134,13 +134,13 @@ def test_scenes_say_what_is_so(shipped: GPT) -> None:
     letters, card = weights.load(place), weights.read_card(place)
     assert isinstance(letters, GPT)
     one = lens.grid(letters, card, state.text, WHOLE)
-    names = lens.named(one, card)
+    names = spoken.named(one, card)
     assert [row[-1] for row in names][2:] == ["i"] * 3 and names[1][-1] != "i"
     state = ROOM.scenes["Words"].state
     place = experiments.ZOO / state.model
     words, card = weights.load(place), weights.read_card(place)
     assert isinstance(words, GPT)
-    names = lens.named(lens.grid(words, card, state.text, WHOLE), card)
+    names = spoken.named(lens.grid(words, card, state.text, WHOLE), card)
     assert [row[-1].strip(" ␣") for row in names][2:] == ["street"] * 3
     assert "street" not in names[1][-1]
     parts = lens.contributions(shipped, CARD, TEXT, DIFFERENCE)
@@ -149,7 +149,7 @@ def test_scenes_say_what_is_so(shipped: GPT) -> None:
 
 def test_figures_have_a_frame_for_each_token(shipped: GPT) -> None:
     one, text = lens.grid(shipped, CARD, TEXT, WHOLE), lens.read(shipped, CARD, TEXT)
-    names = lens.named(one, CARD)
+    names = spoken.named(one, CARD)
     tree = figures.lens(one.p, names, text.pieces, "probability")
     assert len(tree["layout"]["shapes"][0]["x0"].values) == len(text.pieces) == lens.MOST
     assert list(tree["data"][0]["text"][-1]) == [figures.shortened(n) for n in names[0]]  # the lowest row

@@ -44,6 +44,24 @@ def test_floors_by_the_best_maps_of_a_sample(T: int) -> None:
     assert SequenceTargets("first", 4).floor(True, False) == 0.75
 
 
+def test_distances_alone_do_not_tell_the_ends_apart() -> None:
+    """ALiBi without a mask: the network is equivariant to reversal, the best such map is a mean of two."""
+    network = bench.Network(4, True, "alibi", 2)
+    for p in network.parameters():
+        torch.nn.init.normal_(p, std=0.3, generator=torch.Generator().manual_seed(0))
+    x = SequenceTargets("first", 4).draw(500, 0)[0]
+    assert torch.allclose(network(x.flip(1)), network(x).flip(1), atol=1e-4)
+    for target in bench.TARGETS:
+        data = SequenceTargets(target, 4)
+        x, y = data.draw(100_000, 3)
+        best = (y + data.of(x.flip(1)).flip(1)) / 2
+        assert float((best - y).square().mean()) == pytest.approx(data.floor(True, True, True), abs=0.01)
+
+
+def test_floors_of_long_sequences() -> None:
+    assert 0 < SequenceTargets("sort", 200).floor(False, True) < 0.05
+
+
 def test_zero_scores_give_the_mean() -> None:
     """TF-O56: one layer of attention whose scores are 0, written down by hand, has no error."""
     network = bench.Network(4, True, "none", width=4)

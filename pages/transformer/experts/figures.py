@@ -67,9 +67,9 @@ def of_text(one: Routed) -> Tree:
     """Shares that the experts took of a text, and what they refused; those of the frame's token in full
     colour."""
     E = one.z.shape[1]
-    refused = (one.routing.load - one.taken).clamp(min=0)
+    refused = (one.routing.load - one.routing.taken).clamp(min=0)
     most = max(0.3, 1.1 * float(one.routing.load.max()))
-    rows: Rows = [("taken", one.taken, theme.HIDDEN), ("dropped", refused, theme.VERMILLION)]
+    rows: Rows = [("taken", one.routing.taken, theme.HIDDEN), ("dropped", refused, theme.VERMILLION)]
     tree = loads(rows if float(refused.max()) > 0 else rows[:1], True, most)
     pale = [theme.HIDDEN] * E
     colors = []

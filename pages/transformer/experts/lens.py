@@ -6,7 +6,6 @@ Shapes: E experts, k of them chosen; T characters; L layers; K kinds of characte
 """
 
 import copy
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -17,8 +16,11 @@ from torch import Tensor
 from datamodules import pydocs
 from datamodules.two_languages import second_language
 from lab.bench.experts import DEAD
+from lab.errors import UserError
 from lab.experiments import Experiment
+from lab.lenses import surfaces
 from lab.lenses import text as texts
+from modules.language.information import total_variation
 from modules.transformer.experts import Experts, Routing, record_routing
 from modules.transformer.gpt import GPT
 from pages.transformer.experts.room import NONE, SECOND
@@ -26,16 +28,23 @@ from pages.transformer.experts.room import NONE, SECOND
 Card = Mapping[str, Any]
 MOST = 32  # characters that are drawn
 READ = 4_096  # characters of each language in the table
+ROUTED = ("experts",)  # feed-forward layers that have a router
 KINDS = ("small letters", "capitals", "digits", "signs", "spaces", "new lines")
 
 
 def fits(entry: Experiment) -> bool:
     """Check whether it is a GPT with experts that has read two languages."""
-    return entry.datamodule == "datamodules.two_languages.TwoLanguages"
+    two = entry.datamodule == "datamodules.two_languages.TwoLanguages"
+    return two and surfaces.option(entry, "feedforward") in ROUTED
 
 
 def layers_of(model: GPT) -> list[Experts]:
     return [module for module in model.modules() if isinstance(module, Experts)]
+
+
+def layers(model: GPT) -> tuple[int, ...]:
+    """Numbers of the layers of experts, from 1."""
+    return tuple(range(1, len(layers_of(model)) + 1))
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ def counts(model: GPT) -> Counts:
     return Counts(
         sum(n * layer.experts for n, layer in zip(each, layers, strict=True)),
         sum(n * layer.active for n, layer in zip(each, layers, strict=True)),
-        sum(p.numel() for p in model.parameters()),
+        model.num_parameters,
     )
 
 
@@ -91,12 +100,6 @@ class Routed:
         table = torch.zeros(self.z.shape[1], len(self.pieces), dtype=torch.bool)
         return table.scatter(0, self.routing.chosen.T, ~self.routing.kept.T)
 
-    @property
-    def taken(self) -> Tensor:
-        """Share of all assignments that each expert took, (E,)."""
-        kept = self.routing.chosen[self.routing.kept]
-        return torch.bincount(kept, minlength=self.z.shape[1]) / self.routing.chosen.numel()
-
 
 @torch.no_grad()
 def routed(model: GPT, model_card: Card, text: str, language: str, layer: int, capacity: str) -> Routed:
@@ -109,6 +112,8 @@ def routed(model: GPT, model_card: Card, text: str, language: str, layer: int, c
     readable, strange = texts.readable(coder, text)
     if language == SECOND:
         readable = second_language(readable, model_card["data"]["cipher"])
+    if strange and not readable:
+        raise UserError(strange)
     ids = texts.read(coder, readable, MOST)
     model = copy.deepcopy(model)
     for each in layers_of(model):
@@ -121,16 +126,11 @@ def routed(model: GPT, model_card: Card, text: str, language: str, layer: int, c
     hook.remove()
     x, y = entered  # (T, C) each
     routing = seen.calls[experts][0]
-    z = experts.router(x)
-    if experts.router_bias is not None:
-        z = z + experts.router_bias
     lengths = torch.stack(
         [torch.stack([experts.expert(i, x[t]).norm() for i in row]) for t, row in
          enumerate(routing.chosen.tolist())]
     )  # fmt: skip
-    most = None
-    if capacity != NONE:
-        most = math.ceil(float(capacity) * routing.chosen.numel() / experts.experts)
+    z, most = experts.logits(x), experts.most(routing.chosen.numel())
     return Routed(texts.names(coder, ids), strange, routing, z, lengths, y.norm(dim=1), most)
 
 
@@ -191,7 +191,7 @@ class Special:
     @property
     def variation(self) -> list[float]:
         """Total variation between the loads of both languages, by layer."""
-        return ((self.loads[:, 0] - self.loads[:, 1]).abs().sum(1) / 2).tolist()
+        return total_variation(self.loads[:, 0], self.loads[:, 1]).tolist()
 
     @property
     def dead(self) -> list[int]:

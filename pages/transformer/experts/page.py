@@ -37,7 +37,8 @@ if now.view == ROUTES:
     shows: Any = one.weights[:, film.at]
     bound = (
         f"An expert takes at most {one.most} assignments, first choices before second ones and earlier "
-        "tokens before later ones; those beyond it add nothing, and the token keeps its residual alone."
+        "tokens before later ones; those beyond it add nothing: a token whose experts are all full keeps its "
+        "residual alone."
         if one.most is not None
         else "Without a capacity every expert takes all that choose it."
     )
@@ -62,6 +63,7 @@ elif now.view == SPECIAL:
         ("loads", figures.by_language(by.loads), "Load of each expert, by language"),
     )
     code, shows = f"result = lens.special(model, card).loads[{film.at}]", by.loads[film.at]
+    tv = {f"layer {l + 1}": value for l, value in enumerate(by.variation)}
     words = (
         f"{by.tokens:,} characters of each language that were not learned from; rows sum to 1. Both "
         "languages have the same characters, so that the router must tell them apart by what attention "
@@ -70,11 +72,10 @@ elif now.view == SPECIAL:
     )
     check = {
         "question": "In which layer are the two languages sent to more different experts?",
-        "options": ["layer 1", "layer 2"],
-        "answer": "layer 1" if by.variation[0] > by.variation[1] else "layer 2",
-        "reveals": f"TV is {by.variation[0]:.2f} in layer 1 and {by.variation[1]:.2f} in layer 2.",
-        "wrong": ["Compare the rows of both halves in the two frames.",
-                  "Compare the bars of both languages in the two frames."],
+        "options": list(tv), "answer": max(tv, key=lambda layer: tv[layer]),
+        "reveals": "TV is " + ", ".join(f"{value:.2f} in {layer}" for layer, value in tv.items()) + ".",
+        "wrong": [f"In {layer} it is {value:.2f}: compare the bars of both languages in the frames."
+                  for layer, value in tv.items()],
     }  # fmt: skip
 else:
     found = ui.compute(plane.learned, now)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from lab.bench.experts import DEAD
 from lab.seeding import seeded
-from modules.transformer.experts import Experts, Routing, record_routing
+from modules.transformer.experts import Experts, record_routing
 from modules.transformer.experts import balance as balancing
 from pages.transformer.experts.room import NONE
 
@@ -74,16 +74,10 @@ def learn(experts: int, active: int, balance: float, biased: bool, capacity: str
         if step % EVERY == 0:
             with torch.no_grad():
                 likeliest = layer.route(places).chosen[:, 0].view(SIDE, SIDE)
-            yield likeliest, routing.load, taken(routing), loss.detach(), spread.detach()
+            yield likeliest, routing.load, routing.taken, loss.detach(), spread.detach()
         optimizer.zero_grad()
         (loss + balance * spread).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-
-
-def taken(routing: Routing) -> Tensor:
-    """Share of all assignments that each expert took, (E,)."""
-    chosen = routing.chosen
-    return torch.bincount(chosen[routing.kept], minlength=routing.probabilities.shape[1]) / chosen.numel()
 
 
 def learned(experts: int, active: int, balance: float, biased: bool, capacity: str, seed: int) -> Plane:

@@ -42,13 +42,13 @@ class State:
         Choice("Language", LANGUAGES, when=of(ROUTES),
                help="The second language is the first backwards, its letters exchanged."),
     ] = FIRST  # fmt: skip
-    layer: Annotated[int, Choice("Layer", (1, 2), when=of(ROUTES))] = 2
+    layer: Annotated[int, Choice("Layer", late("lens", "layers"), when=of(ROUTES))] = 2
     experts: Annotated[int, Slider("Experts E", 2, 8, when=of(PLANE))] = 8
     active: Annotated[int, Slider("Active k", 1, late("room", "most_active"), when=of(PLANE))] = 1
     balance: Annotated[
         float, Choice("Balance weight", (0.0, 0.01, 0.1), label_of="{:g}".format, when=of(PLANE))
     ] = 0.1
-    biased: Annotated[bool, Toggle("Expert 1 ahead at the start", when=of(PLANE))] = False
+    biased: Annotated[bool, Toggle("First expert ahead at the start", when=of(PLANE))] = False
     capacity: Annotated[
         str,
         Choice("Capacity factor", CAPACITIES, as_list=True, when=of(ROUTES, PLANE),
@@ -94,7 +94,7 @@ ROOM = Room(
             State(language=SECOND, token=8),
         ),
         "Dropped": Scene(
-            "At a capacity factor of 0.5 experts are full: tokens marked × pass by the residual alone.",
+            "Capacity factor 0.5: experts are full, ×. A token with two × passes by the residual alone.",
             State(capacity="0.5", token=24),
         ),
         "Starved": Scene(

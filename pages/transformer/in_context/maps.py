@@ -88,6 +88,16 @@ class Answers:
         return [3 * i + 2 for i in range(n) if self.keys[i] == self.keys[n]]
 
 
+def flip_said(one: Answers) -> str:
+    """Whether labels are flipped, and if not why."""
+    last, others = one.keys[-1], {key for key in one.keys[:-1]} - {one.keys[-1]}
+    if one.flips:
+        return f"{last} and the first other letter have exchanged their answers"
+    if last not in one.keys[:-1]:
+        return f"nothing is exchanged: {last} was never shown"
+    return "nothing is exchanged: " + ("both have one answer" if others else "there is no other letter")
+
+
 def numbers(letters: list[str]) -> Tensor:
     return torch.tensor([LETTERS.index(letter) for letter in letters], dtype=torch.int64)
 
@@ -203,10 +213,13 @@ def share_equations(found: dict[str, Tensor]) -> list[str]:
     count = len(next(iter(found.values())))
     return [
         rf"k = {k}:\quad "
-        + r",\quad ".join(
-            rf"\Pr(\text{{{name}}}) = {float(values[k]):.3f}"
-            for name, values in found.items()
-            if not math.isnan(float(values[k]))
+        + (
+            r",\quad ".join(
+                rf"\Pr(\text{{{name}}}) = {float(values[k]):.3f}"
+                for name, values in found.items()
+                if not math.isnan(float(values[k]))
+            )
+            or r"\text{not asked}"
         )
         for k in range(count)
     ]

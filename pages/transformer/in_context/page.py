@@ -30,7 +30,8 @@ if now.view == LINEAR:
     k, best = film.at, float(found["ridge"][film.at])
     words = (
         f"After {k} shots its error is {float(mine[k]):.2f}, {float(mine[k]) / best:.2f} times that of "
-        "ridge, the posterior mean of w: no predictor has less on average. The dashed line is σ² = 0.25, the "
+        "ridge, the posterior mean of w: no predictor has less on average. The dashed line is "
+        f"σ² = {lens.NOISE**2:g}, the "
         "variance of the noise. Least squares fits the noise when there are as many pairs as weights: there "
         "its expected error is infinite. One step has the rate that is best for x of scale 1. The weights "
         "of the network are the same at all points; trained on scales 1 alone, it has learned a regression "
@@ -62,8 +63,7 @@ elif now.view == MAP:
         "come from the weights alone, where the prompt follows a rule; of a substitution it is a guess."
     )
     if now.flip:
-        how = "have exchanged their answers" if asked.flips else "cannot be exchanged: it was never shown"
-        words += f" Here {last} and the first other letter {how}."
+        words += f" Here {maps.flip_said(asked)}."
     p = asked.p[-1].max()
     question = (
         f"Is the answer to the last question, {last}, in the prompt?",

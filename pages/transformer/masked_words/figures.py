@@ -6,7 +6,8 @@ from datamodules.gazette import TAGS
 from lab.figures import theme
 from lab.figures.basic import array, bars, heatmap
 from lab.figures.moving import Tree, heatmaps, per_frame, turning
-from pages.transformer.masked_words.lens import Answer, Judged, Masked
+from pages.transformer.masked_words.lens import Masked
+from pages.transformer.masked_words.tuned import Answer, Judged
 
 TALL = 430
 

@@ -1,7 +1,6 @@
-"""What an encoder makes of hidden words, and what layers on top of it say of a text.
+"""What an encoder makes of hidden words.
 
-masked     L = 1/|M| Σ_{t ∈ M} −log p(x_t | x̃)         a term at each hidden word, none elsewhere
-sentence   σ(w · h_cls + b)        word   softmax(W h_t + b)        span   p_s(s) p_e(e),  s ≤ e
+L = 1/|M| Σ_{t ∈ M} −log p(x_t | x̃)         a term at each hidden word, none elsewhere
 """
 
 import re
@@ -12,17 +11,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from datamodules import gazette
 from datamodules.tokenizer import MaskTokenizer
 from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import attention
 from lab.lenses import text as texts
 from modules.transformer.bert import BERT
-from modules.transformer.bert_heads import SentenceClassifier, SpanExtractor, TokenClassifier, span_scores
 from modules.transformer.recorder import record_attention
 
-CODER = gazette.tokenizer()  # of all models but those that are chosen
 MOST = 60  # tokens, of the 64 that the encoders read, with <cls> and <sep>
 TOP = 8  # candidates
 HIDDEN = re.compile(r"(\[[^\[\]\s]+\]|<mask>)", re.I)  # "[bought]"
@@ -55,29 +51,10 @@ def strange(coder: MaskTokenizer, text: str) -> list[str]:
     return [word for word in dict.fromkeys(found) if coder.UNKNOWN in coder.encode(word)]
 
 
-def says(text: str) -> str:
-    """Name the words that are read as unknown; "" where there is none."""
-    words = strange(CODER, text)
-    return f"Not in the gazette, read as unknown: {', '.join(words[:5])}." if words else ""
-
-
 def unknown(bert_card: Card, text: str) -> str:
-    """The same of the words that a chosen model has not."""
+    """Name the words that are read as unknown by the chosen model; "" where there is none."""
     words = strange(tokenizer(bert_card), text)
     return f"Not in its vocabulary, read as unknown: {', '.join(words[:5])}." if words else ""
-
-
-def plain_text(text: str) -> str:
-    """
-    Raises:
-        UserError: there is no word, or there are too many.
-    """
-    count = len(CODER.encode(text))
-    if not count:
-        raise UserError("There is no word: write some, such as the examples have.")
-    if count > MOST:
-        raise UserError(f"There are {count} words and signs: the encoder reads up to {MOST}.")
-    return text
 
 
 def masked_text(text: str) -> str:
@@ -136,7 +113,7 @@ def hide(coder: MaskTokenizer, text: str) -> tuple[Tensor, list[int | None]]:
         hidden = coder.encode(part[1:-1]) if part[0] == "[" else []
         hidden = hidden or [coder.UNKNOWN]
         read += [coder.MASK] * len(hidden)
-        targets += [None if i == coder.UNKNOWN else i for i in hidden]
+        targets += [None if i in (coder.UNKNOWN, coder.MASK) else i for i in hidden]
     return torch.tensor([[coder.CLS, *read, coder.SEP]]), targets
 
 
@@ -157,83 +134,6 @@ def masked(bert: BERT, bert_card: Card, text: str) -> Masked:
     maps = torch.stack([seen.calls[layer][0].weights[0].mean(0) for layer in attention.layers(bert)])
     words = [coder.tokens[i] for i in tokens[0].tolist()]
     return Masked(words, places, targets, p, maps[:, places].transpose(0, 1), coder.tokens)
-
-
-@dataclass(frozen=True)
-class Judged:
-    """
-    Attributes:
-        words: T. z: log-odds of the fine-tuned encoder. p: of it, and of the frozen one.
-        looks: where <cls> looks in each layer, mean over heads: (L, T).
-    """
-
-    words: list[str]
-    z: float
-    p: tuple[float, float]
-    looks: Tensor
-
-
-def judged(reviews: SentenceClassifier, frozen_reviews: SentenceClassifier, review: str) -> Judged:
-    """Does a review recommend?"""
-    tokens = torch.tensor([CODER.encode_parts(review)])
-    with torch.no_grad(), record_attention() as seen:
-        z = reviews.logit(tokens)[0]
-    with torch.no_grad():
-        other = frozen_reviews.logit(tokens)[0]
-    maps = [seen.calls[layer][0].weights[0].mean(0)[0] for layer in attention.layers(reviews)]
-    words = [CODER.tokens[i] for i in tokens[0].tolist()]
-    p = float(z.sigmoid()), float(other.sigmoid())
-    return Judged(words, float(z), p, torch.stack(maps))
-
-
-def tagged(names: TokenClassifier, frozen_names: TokenClassifier, news: str) -> tuple[list[str], Tensor]:
-    """Words, and p of the four tags of each, fine-tuned and frozen: (2, 4, T)."""
-    tokens = torch.tensor([CODER.encode_parts(news)])
-    with torch.no_grad():
-        p = torch.stack([model.predict(tokens)[0].softmax(-1).T for model in (names, frozen_names)])
-    return [CODER.tokens[i] for i in tokens[0, 1:-1].tolist()], p[..., 1:-1]
-
-
-@dataclass(frozen=True)
-class Answer:
-    """
-    Attributes:
-        words: of the passage, N. start, end: p of each place, (N,). scores: (N, N), NaN where not valid.
-        span: first and last place of the best one.
-    """
-
-    words: list[str]
-    start: Tensor
-    end: Tensor
-    scores: Tensor
-    span: tuple[int, int]
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words[self.span[0] : self.span[1] + 1])
-
-
-def answered(questions: SpanExtractor, question: str, passage: str) -> Answer:
-    """Probabilities of all spans of a passage.
-
-    Raises:
-        UserError: question and passage together are too long.
-    """
-    row = CODER.encode_parts(question, passage)
-    if len(row) > 64:
-        raise UserError(f"Question and passage have {len(row)} tokens: together 64 are read.")
-    tokens = torch.tensor([row])
-    with torch.no_grad():
-        start, end = questions.predict(tokens).unbind(1)
-        here = questions.passage(tokens)
-        scores = span_scores(start, end, here)[0].exp()
-        span = questions.answer(tokens)[0][0].tolist()
-    at = here[0].nonzero()[:, 0]
-    inner = scores[at][:, at].where(torch.ones(len(at), len(at)).triu() > 0, torch.nan)
-    first = int(at[0])
-    p_s, p_e = (each.softmax(-1)[0, at] for each in (start, end))
-    words = [CODER.tokens[i] for i in tokens[0, at].tolist()]
-    return Answer(words, p_s, p_e, inner, (span[0] - first, span[1] - first))
 
 
 # --- In words ----------------------------------------------------------------------------------------
@@ -269,12 +169,11 @@ def captions(one: Masked) -> list[str]:
 
 def loss(one: Masked) -> str:
     """The loss with its terms, LaTeX; without a known word what is computed."""
-    known = one.known[:4]
+    known = [-torch.tensor(p).log().item() for p in one.known]
     if not known or len(known) < len(one.places):
         return r"p(x_t \mid \tilde x) = \text{softmax}(E\,h_t + c)"
-    terms = " + ".join(f"{-torch.tensor(p).log().item():.3f}" for p in known)
-    value = sum(-torch.tensor(p).log().item() for p in known) / len(known)
+    terms = " + ".join([f"{value:.3f}" for value in known[:4]] + [r"\dots"] * (len(known) > 4))
     return (
         r"\mathcal{L} = \frac{1}{|M|} \sum_{t \in M} -\log p(x_t \mid \tilde x) = "
-        rf"\frac{{1}}{{{len(known)}}} ({terms}) = {value:.3f}"
+        rf"\frac{{1}}{{{len(known)}}} ({terms}) = {sum(known) / len(known):.3f}"
     )

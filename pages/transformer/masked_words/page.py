@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from datamodules.gazette import TAGS
 from lab import ui
 from modules.transformer.bert import BERT
 from modules.transformer.bert_heads import SentenceClassifier, SpanExtractor, TokenClassifier, best_span
-from pages.transformer.masked_words import figures, lens
+from pages.transformer.masked_words import figures, lens, tuned
 from pages.transformer.masked_words.room import MASKED, ROOM, SENTENCE, WORDS
 
 stage = ui.stage(ROOM)
@@ -40,7 +41,7 @@ if now.task == MASKED:
     shown, notice = one.p.max(1).values, ui.compute(lens.about, now)
     model, sources = now.bert, (lens.masked, BERT.step)
 elif now.task == SENTENCE:
-    judged = ui.compute(lens.judged, now)
+    judged = ui.compute(tuned.judged, now)
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -51,7 +52,7 @@ elif now.task == SENTENCE:
                       alt="Probability that the review recommends, fine-tuned and frozen")  # fmt: skip
     z, p = judged.z, judged.p[0]
     stage.equation(rf"\Pr(y = 1) = \sigma(w \cdot h_{{\text{{cls}}}} + b) = \sigma({z:.3f}) = {p:.3f}")
-    code, shown = f"lens.judged(model, model, {now.review!r}).p[0]", judged.p[0]
+    code, shown = f"tuned.judged(model, model, {now.review!r}).p[0]", judged.p[0]
     notice = (
         "Each review has a twin with the same words and the opposite verdict: a bag of words is right on "
         f"50 %. With 1,000 labels the fine-tuned encoder is right on {said(now.reviews)} of 1,000 test "
@@ -59,7 +60,7 @@ elif now.task == SENTENCE:
     )
     model, sources = now.reviews, (SentenceClassifier.logit,)
 elif now.task == WORDS:
-    words, tags = ui.compute(lens.tagged, now)
+    words, tags = ui.compute(tuned.tagged, now)
     with stage.picture:
         left, right = ui.columns(2)
         for k, (column, title) in enumerate(((left, "fine-tuned"), (right, "frozen encoder"))):
@@ -69,9 +70,9 @@ elif now.task == WORDS:
     top = tags[0, :, 0].max(0)
     stage.equation(
         rf"\Pr(y_t) = \text{{softmax}}(W h_t + b), \quad t = 1: \; "
-        rf"\Pr(\text{{{lens.gazette.TAGS[int(top.indices)]}}}) = {float(top.values):.3f}"
+        rf"\Pr(\text{{{TAGS[int(top.indices)]}}}) = {float(top.values):.3f}"
     )
-    code, shown = f"lens.tagged(model, model, {now.news!r})[1][0].amax(0)", tags[0].amax(0)
+    code, shown = f"tuned.tagged(model, model, {now.news!r})[1][0].amax(0)", tags[0].amax(0)
     notice = (
         "The label is read from the output embedding of a word, which knows its context, not from the input "
         f"embedding. On 1,000 test sentences {said(now.names)} of the words are right, fine-tuned, and "
@@ -80,7 +81,7 @@ elif now.task == WORDS:
     )
     model, sources = now.names, (TokenClassifier.predict,)
 else:
-    answer = ui.compute(lens.answered, now)
+    answer = ui.compute(tuned.answered, now)
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -94,7 +95,7 @@ else:
         rf"p_s({s + 1}) \, p_e({e + 1}) = {float(answer.start[s]):.3f} \cdot {float(answer.end[e]):.3f} = "
         rf"{float(answer.scores[s, e]):.3f}, \quad s \le e: \; \text{{{answer.text}}}"
     )
-    code = f"lens.answered(model, {now.question!r}, {now.passage!r}).start"
+    code = f"tuned.answered(model, {now.question!r}, {now.passage!r}).start"
     shown = answer.start
     notice = (
         f"The answer is “{answer.text}”. Of 1,000 test questions {said(now.questions)} are answered by "
@@ -114,7 +115,7 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from pages.transformer.masked_words import lens
+        from pages.transformer.masked_words import lens, tuned
 
         place = {ui.spelled(model)}
         model, card = weights.load(place).eval(), weights.read_card(place)

@@ -36,22 +36,22 @@ class State:
     ] = BOTH  # fmt: skip
     review: Annotated[
         str,
-        Text("Review", 240, reads=late("lens", "plain_text"), says=late("lens", "says"), examples=REVIEWS,
+        Text("Review", 240, reads=late("tuned", "plain_text"), says=late("tuned", "says"), examples=REVIEWS,
              area=False, when=lambda now: now.task == SENTENCE),
     ] = TURNED  # fmt: skip
     news: Annotated[
         str,
-        Text("News", 240, reads=late("lens", "plain_text"), says=late("lens", "says"), examples=NAMES,
+        Text("News", 240, reads=late("tuned", "plain_text"), says=late("tuned", "says"), examples=NAMES,
              area=False, when=lambda now: now.task == WORDS),
     ] = TAGGED  # fmt: skip
     question: Annotated[
         str,
-        Text("Question", 100, reads=late("lens", "plain_text"), says=late("lens", "says"), area=False,
+        Text("Question", 100, reads=late("tuned", "plain_text"), says=late("tuned", "says"), area=False,
              when=lambda now: now.task == SPAN),
     ] = "what did anna buy ?"  # fmt: skip
     passage: Annotated[
         str,
-        Text("Passage", 240, reads=late("lens", "plain_text"), says=late("lens", "says"), area=True,
+        Text("Passage", 240, reads=late("tuned", "plain_text"), says=late("tuned", "says"), area=True,
              when=lambda now: now.task == SPAN),
     ] = PASSAGE  # fmt: skip
     step: Annotated[int | None, Frame("Masked word", seconds=1.0)] = None

@@ -11,7 +11,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from datamodules.tokenizer import WordTokenizer
+from datamodules.tokenizer import WordTokenizer, words
 from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import surfaces
@@ -38,6 +38,10 @@ PAIRS: dict[str, dict[str, str]] = {
         "Link": "he stood by the old bank of the\nhe stood by the old bank for the",
     },
     "pydocs": {"Bracket": "foo(x\nfoo[x", "Return": "return (a, b\nreturn [a, b"},
+    "multi30k": {
+        "Subject": "A woman is playing the\nA dog is playing the",
+        "Verb": "A man is riding a\nA man is eating a",
+    },
     "shakespeare": {"Thou": "thou ha\nthey ha", "Will": "If thou wi\nIf they wi"},
 }
 OTHERS = {"Animals": "The cats near the tree\nThe cat near the tree"}
@@ -89,7 +93,7 @@ def encoded(model: GPT, model_card: Card, text: str) -> Tensor:
     ids = texts.read(coder, text)
     if coder.kind == "word" and (ids == WordTokenizer.UNKNOWN).any():
         known = set(coder.tokens)
-        word = next((w for w in text.lower().split() if w not in known), text)
+        word = next((w for w in words(text) if w not in known), text)
         raise UserError(f"The model has never seen {word!r}: use words of its data.")
     return F.pad(ids, (1, 0), value=model.bos) if texts.corpus(model_card) in BEGUN else ids
 
@@ -205,8 +209,12 @@ def where(one: Patched, row: int, column: int, view: str) -> str:
     """The place of a cell in words."""
     if view == HEADS:
         return f"Head {column + 1} of {one.rows[row]}"
-    row_name = one.rows[row][0].upper() + one.rows[row][1:]  # MLP keeps its capitals
-    return f"{row_name}, token “{one.columns[column][0]}”"
+    return f"{begun(one.rows[row])}, token “{one.columns[column][0]}”"
+
+
+def begun(row: str) -> str:
+    """The name of a row as a sentence begins; MLP keeps its capitals."""
+    return row[0].upper() + row[1:]
 
 
 def captions(one: Patched, column: int, view: str) -> list[str]:

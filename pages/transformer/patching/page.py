@@ -68,7 +68,7 @@ with stage.below:
         "from linear between both activations."
     )
     ui.check(
-        f"{one.rows[film.at].capitalize()}: in which column does a patch restore most?",
+        f"{lens.begun(one.rows[film.at])}: in which column does a patch restore most?",
         said if len(set(said)) == K else (said := [f"{name} ({k + 1})" for k, name in enumerate(said)]),
         said[best[film.at]],
         f"There r = {lens.decimals(float(one.map.recovered[film.at, best[film.at]]))}.",

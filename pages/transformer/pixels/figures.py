@@ -8,7 +8,8 @@ from torch import Tensor
 from lab.figures import raster, theme
 from lab.figures.basic import array, bars, heatmap
 from lab.figures.moving import Tree, heatmaps, resting, turning
-from pages.transformer.pixels.lens import Completed, Drawn, Probed
+from pages.transformer.pixels.lens import Completed, Drawn
+from pages.transformer.pixels.probe import Probed
 
 
 def rings(places: list[int], width: int) -> dict[str, list[list[float]]]:
@@ -85,7 +86,9 @@ def probes(one: Probed) -> go.Figure:
     """Accuracy of each probe, mean over seeds, with their standard deviation."""
     mean, sd = one.accuracy.mean(1), one.accuracy.std(1)
     best = int(mean[:-1].argmax())
-    fig = bars(one.names, mean, [best, len(mean) - 1], ylabel="right of 250 test digits", probability=True)
+    fig = bars(
+        one.names, mean, [best, len(mean) - 1], ylabel=f"right of {one.tested} test digits", probability=True
+    )
     fig.update_traces(error_y={"type": "data", "array": array(sd), "thickness": 2})
     fig.update_traces(
         text=[f"{m:.3f}" for m in mean.tolist()], textposition="inside", insidetextanchor="middle",

@@ -1,4 +1,4 @@
-"""Pixels drawn one by one, where a head looks, how similar positions are, what layers know of classes.
+"""Pixels drawn one by one, where a head looks, how similar positions are.
 
 Shapes: `n` = side² pixels, `F` of them free, `K` levels, `L` layers, `H` heads. All count from 0 here.
 """
@@ -7,19 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from lab.experiments import Experiment
-from lab.lenses import attention, drawing, stock, surfaces
+from lab.lenses import attention, drawing, surfaces
 from modules.transformer.image_gpt import ImageGPT
 from modules.transformer.recorder import record_attention
 from pages.transformer.pixels.room import VIEWS
 
 COUNT = 12  # completions
-LABELS, SEEDS = 500, 3  # digits that a probe learns from, and draws of them
 
 
 def fits(entry: Experiment) -> bool:
@@ -138,8 +134,8 @@ def equations(one: Drawn) -> list[str]:
     for place, log_p in zip(one.places, one.log_p.tolist(), strict=True):
         before, total = total, total + log_p
         said.append(
-            rf"\log p(x_{{<t}}) + \log p(x_t = {int(one.x[place])} \mid x_{{<t}}) = {before:.2f} "
-            rf"{log_p:+.2f} = {total:.2f}"
+            rf"\log p(x_{{<t}}) + \log p(x_t = {int(one.x[place])} \mid x_{{<t}}) = "
+            rf"{round(before, 2) + 0.0:.2f} {round(log_p, 2) + 0.0:+.2f} = {round(total, 2) + 0.0:.2f}"
         )
     return said
 
@@ -213,40 +209,3 @@ def cosines(similar: Tensor, width: int) -> list[str]:
             parts += [rf"\text{{{words}: }} {float(similar[i, j]):.2f}"] if there else []
         said.append(r"\cos(p_i, p_j), \quad " + r", \quad ".join(parts or [r"\text{corner}"]))
     return said
-
-
-# --- Probe ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Probed:
-    """
-    Attributes:
-        names: of what is read. accuracy: (R, SEEDS), shares of 250 test digits that are right.
-    """
-
-    names: list[str]
-    accuracy: Tensor
-
-
-@torch.no_grad()
-def features(model: ImageGPT, pictures: Tensor) -> list[Tensor]:
-    """Mean over pixels of the residual stream: as it enters, and after each layer; L + 1 of (N, C)."""
-    x = model.as_vectors((pictures * (model.num_categories - 1)).round())
-    return [z.mean(1) for z in model.stream(x)]
-
-
-def probed(model: ImageGPT) -> Probed:
-    """Logistic regressions on the frozen embeddings of each layer, and on the pixels."""
-    (x, y), (test, truth) = stock.digits("train"), stock.digits("test")
-    train_rows = [*features(model, x), x.flatten(1)]
-    test_rows = [*features(model, test), test.flatten(1)]
-    names = ["input", *(f"layer {l + 1}" for l in range(len(train_rows) - 2)), "pixels"]
-    accuracy = torch.zeros(len(names), SEEDS)
-    for seed in range(SEEDS):
-        chosen = torch.randperm(len(x), generator=torch.Generator().manual_seed(seed))[:LABELS]
-        for r, (rows, others) in enumerate(zip(train_rows, test_rows, strict=True)):
-            probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-            probe.fit(rows[chosen].numpy(), y[chosen].numpy())
-            accuracy[r, seed] = float(probe.score(others.numpy(), truth.numpy()))
-    return Probed(names, accuracy)

@@ -3,20 +3,20 @@
 from lab import ui
 from lab.ui.controls.drawing import ink_code
 from modules.transformer.image_gpt import ImageGPT
-from pages.transformer.pixels import figures, lens
+from pages.transformer.pixels import figures, lens, probe
 from pages.transformer.pixels.room import COMPLETIONS, PIXELS, POSITIONS, ROOM
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
 model = ui.load(now.model)
-width, K, name = lens.side(model), model.num_categories, now.model.partition("/")[0]
+width, K = lens.side(model), model.num_categories
 load = f"""
     from lab import experiments, weights
     from lab.ui.controls import drawing
-    from pages.transformer.pixels import lens
+    from pages.transformer.pixels import lens, probe
 
-    model = weights.load(experiments.find({name!r}).weights).eval()
+    model = weights.load({ui.spelled(now.model)}).eval()
     """
 
 if now.view == PIXELS:
@@ -76,7 +76,7 @@ elif now.view == POSITIONS:
         film.bar(captions=lens.nearest(similar, width), equations=lens.cosines(similar, width))
     shows, call = similar[film.at], f"result = lens.similarity(model)[{film.at}]"
 else:
-    found = ui.compute(lens.probed, now)
+    found = ui.compute(probe.probed, now)
     with stage.picture:
         ui.figure(figures.probes(found), key="probes", share=1.0,
                   alt="Accuracy of a linear probe on each layer, and on the pixels")  # fmt: skip
@@ -87,9 +87,9 @@ else:
         r"\Pr(y \mid x) = \text{softmax}\left(W \tfrac{1}{n} \sum_t z_t + b\right), \quad "
         rf"\text{{{found.names[best]}: }} {float(found.accuracy[best].mean()):.3f} \pm "
         rf"{float(found.accuracy[best].std()):.3f}",
-        f"{lens.LABELS} labelled digits, {lens.SEEDS} draws of them; the ImageGPT itself was trained once.",
+        f"{probe.LABELS} labelled digits, {probe.SEEDS} draws of them; the ImageGPT itself was trained once.",
     )
-    shows, call = found.accuracy.mean(1), "result = lens.probed(model).accuracy.mean(1)"
+    shows, call = found.accuracy.mean(1), "result = probe.probed(model).accuracy.mean(1)"
 
 with stage.below:
     ui.notice(
@@ -105,4 +105,4 @@ with stage.below:
                "any part": "For that a model must be trained on other orders too."}, veils=(),
     )  # fmt: skip
     ui.program(load + call, shows=shows)
-    ui.source(ImageGPT, lens.similarity, lens.probed, references=ROOM.references)
+    ui.source(ImageGPT, lens.similarity, probe.probed, references=ROOM.references)

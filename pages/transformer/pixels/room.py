@@ -61,7 +61,7 @@ ROOM = Room(
     },
     scenes={
         "Lower half": Scene(
-            "Half of a 5 is given; the bars are the conditional of the framed pixel: white, or any grey.",
+            "Half of a 5 is given; the conditional of the framed pixel is nearly flat: any level may follow.",
             State(pixel=11),
         ),
         "Pixel above": Scene(

@@ -1,7 +1,7 @@
 """Residual stream: the logit lens over all layers and tokens, and a logit as the sum of what was added."""
 
 from lab import ui
-from pages.transformer.residual import figures, lens
+from pages.transformer.residual import figures, lens, spoken
 from pages.transformer.residual.room import DIFFERENCE, GRID, RANK, ROOM, WHOLE
 
 stage = ui.stage(ROOM)
@@ -18,8 +18,8 @@ film = ui.film_of(now, T, names=text.pieces)
 
 def logit_lens() -> None:
     one = ui.compute(lens.grid, now)
-    names, L = lens.named(one, card), len(one.ids) - 1
-    captions, latex = lens.of_grid(one, text, names)
+    names, L = spoken.named(one, card), len(one.ids) - 1
+    captions, latex = spoken.of_grid(one, text, names)
     label = "1 / rank of the final token" if now.colour == RANK else "probability"
     with stage.picture:
         left, right = ui.columns([3, 1])
@@ -73,7 +73,7 @@ def logit_lens() -> None:
 
 def parts() -> None:
     one = ui.compute(lens.contributions, now)
-    captions, latex = lens.of_parts(one, text, card, now.target)
+    captions, latex = spoken.of_parts(one, text, card, now.target)
     L, H = one.heads.shape[1:]
     label = "lead in logits" if now.target == DIFFERENCE else "logit"
     with stage.picture:

@@ -19,7 +19,8 @@ def tree(found: Search) -> go.Figure:
     """The tree of the search, a row for each word; the way to the translation is marked."""
     nodes, best = found.tree, found.tokens[len(found.prefix) :]
     names = ["", *written(found.vocabulary, nodes.tokens[1:], found.eos)]
-    sums = [f"{log_p:.2f}".replace("-", "−") for log_p in nodes.log_prob]
+    begun = float(found.log_p[: len(found.prefix)].sum())  # of what is forced
+    sums = [f"{begun + log_p:.2f}".replace("-", "−") for log_p in nodes.log_prob]
     labels, columns = names, max(nodes.place)
     if columns < FEW:
         labels = [

@@ -22,7 +22,7 @@ from modules.language.beam import beam_search, beam_trace
 from modules.trace import Trace
 from modules.transformer.recorder import record_attention
 from modules.transformer.translator import Sentence, Translator
-from pages.transformer.translator.room import CROSS, ENCODER, EXAMPLES, VIEWS
+from pages.transformer.translator.room import ALIGNMENT, CROSS, ENCODER, EXAMPLES, VIEWS
 
 Card = Mapping[str, Any]
 Pairs = tuple[tuple[int, int], ...]
@@ -38,7 +38,7 @@ def fits(entry: Experiment) -> bool:
 
 
 def views(model_card: Card) -> tuple[str, ...]:
-    return VIEWS if has_gold(model_card) else tuple(view for view in VIEWS if view != "Alignment error")
+    return VIEWS if has_gold(model_card) else tuple(view for view in VIEWS if view != ALIGNMENT)
 
 
 def examples(model_card: Card) -> Mapping[str, str]:

@@ -27,7 +27,6 @@ with stage.rail:
     for said in (found.source.says, lens.says(now.prefix, ui.card(now.model))):
         if said:
             ui.caption(said)
-name = now.model.partition("/")[0]
 maps = now.maps if now.view == ATTENTION else CROSS
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -134,7 +133,7 @@ with stage.below:
         from lab import experiments, weights
         from pages.transformer.translator import lens, work
 
-        place = experiments.find({name!r}).weights
+        place = {ui.spelled(now.model)}
         model, card = weights.load(place).eval(), weights.read_card(place)
         """
     given = f"model, card, {now.text!r}, {now.prefix!r}, {now.beam}, {maps!r}"

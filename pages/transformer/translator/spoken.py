@@ -52,7 +52,9 @@ def search_captions(found: Search) -> list[str]:
 
 
 def search_equations(found: Search) -> list[str]:
-    return [rf"\log P(y \mid x) = {step.equation}" for step in found.trace.steps]
+    """Sums of log p, behind a forced beginning without what that has."""
+    given = r"x, y_{\text{forced}}" if found.prefix else "x"
+    return [rf"\log P(y \mid {given}) = {step.equation}" for step in found.trace.steps]
 
 
 def compared(found: Search) -> str:

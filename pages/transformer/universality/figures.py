@@ -13,7 +13,7 @@ TALL = 460
 
 
 def course(frames: Sequence[Frame], steps: Sequence[int], floor: float, last: int) -> Tree:
-    """Error over the steps; the dotted line is the floor."""
+    """Error over the steps; the dashed line is the floor."""
     y = stacked(frames, "error").astype(float)
     fig = curves({"error": y}, steps, mark=0, xlabel="steps of training", ylabel="mean squared error",
                  colors={"error": theme.OUTPUT}, height=TALL)  # fmt: skip

@@ -19,7 +19,7 @@ from datamodules.sequence_targets import SequenceTargets, Target
 from lab.bench import universality as bench
 from lab.lenses import rewind
 from modules.transformer.stack import Positions
-from pages.transformer.universality.room import ATTENTION, NONE, STRIDE
+from pages.transformer.universality.room import ALIBI, ATTENTION, NONE, STRIDE
 
 HELD_OUT, DRAWN = 1_000, 60  # sequences that are judged, and those of them that are drawn
 OPTIONS = ["0", "a floor above 0"]
@@ -29,8 +29,8 @@ OPTIONS = ["0", "a floor above 0"]
 def held_out(target: str, length: int) -> tuple[Tensor, Tensor]:
     """Sequences and targets (HELD_OUT, T, 1), the same for every training.
 
-    The sequences have mean 0 and covariance I exactly, so that the errors of the best outputs, which are
-    linear in x, are the floors and not a draw around them.
+    The sequences have mean 0 and covariance I exactly, so that the errors of the best outputs, where these
+    are linear in x, are the floors and not a draw around them.
     """
     data = SequenceTargets(cast(Target, target), length)
     x = data.draw(HELD_OUT, 2)[0][..., 0].double()  # (N, T)
@@ -59,7 +59,7 @@ class Recipe(rewind.OfOneLoss):
     @property
     def floor(self) -> float:
         """Least error of what the network sees."""
-        return self.data.floor(self.network == ATTENTION, self.positions != NONE)
+        return self.data.floor(self.network == ATTENTION, self.positions != NONE, self.positions == ALIBI)
 
     def build(self) -> bench.Network:
         return bench.Network(
@@ -87,10 +87,19 @@ def targets(target: str, length: int) -> np.ndarray:
 # --- In words ----------------------------------------------------------------------------------------
 
 
+def draws(recipe: Recipe) -> str:
+    """How exact the floor is for the sequences that are judged."""
+    linear = recipe.target != "sort" or recipe.positions == NONE or recipe.floor == 0
+    how = "have mean 0 and covariance I exactly" if linear else "may by chance have a little less"
+    return f": the {HELD_OUT:,} held-out sequences {how}"
+
+
 def formula(recipe: Recipe) -> str:
     """The floor as a formula of T, LaTeX."""
     attends, placed = recipe.network == ATTENTION, recipe.positions != NONE
     T, even = recipe.length, recipe.length % 2 == 0
+    if attends and recipe.positions == ALIBI and recipe.floor:
+        return f"{recipe.floor:.4g}"
     if attends and (placed or recipe.target == "mean"):
         return "0"
     if recipe.target == "mean":

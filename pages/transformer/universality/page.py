@@ -4,7 +4,7 @@ from lab import ui
 from lab.bench import universality as bench
 from lab.lenses.rewind import Run, spell
 from pages.transformer.universality import figures, lens
-from pages.transformer.universality.room import MOST, NONE, ROOM, STRIDE, TOKENS, WITHIN
+from pages.transformer.universality.room import ALIBI, MOST, NONE, ROOM, STRIDE, TOKENS, WITHIN
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -40,15 +40,16 @@ with stage.below:
     sees = "its own number" + (" and its place" if now.positions != NONE else "")
     if now.network != TOKENS:
         sees += " and the set of all numbers" if now.positions == NONE else ", and all others with theirs"
+    if now.positions == ALIBI:
+        sees = "all numbers and how far away they stand, the same from both ends"
     ui.notice(
         f"An output of this network may depend on {sees}. What else the target needs is noise to it: the "
         f"best it can say is the conditional mean, and what is left over is the floor, {recipe.floor:.4f}. "
-        "No width, depth or training goes below: the held-out sequences have mean 0 and covariance I "
-        "exactly. A floor of 0 does not say that a network gets there: sort needs comparisons, and deeper "
-        "stacks come nearer."
+        f"No width, depth or training goes below{lens.draws(recipe)}. A floor of 0 does not say that a "
+        "network gets there: sort needs comparisons, and deeper stacks come nearer."
     )
     ui.check(
-        f"Trained for ever, and as wide as you like: the error of this network on {now.target} ends at …",
+        f"What is the least error on {now.target} that what this network sees allows?",
         lens.OPTIONS, lens.OPTIONS[recipe.floor > 1e-9],
         f"The floor of what it sees is {recipe.floor:.4f}.",
         wrong=["Something that the target needs does not reach the outputs.",

@@ -1,0 +1,45 @@
+"""Say in words and equations what the stream and its parts give."""
+
+import torch
+
+from lab.lenses import text as texts
+from pages.transformer.residual.lens import Card, Contributions, Grid, Read
+from pages.transformer.residual.room import DIFFERENCE
+
+
+def named(one: Grid, model_card: Card) -> list[list[str]]:
+    """Names of the tokens in the cells."""
+    coder = texts.tokenizer(model_card)
+    return [texts.names(coder, row) for row in one.ids]
+
+
+def of_grid(one: Grid, text: Read, names: list[list[str]]) -> tuple[list[str], list[str]]:
+    """A sentence and an equation for each token."""
+    captions, latex, L = [], [], len(one.ids) - 1
+    for t, piece in enumerate(text.pieces):
+        settled = next(l for l in range(L + 1) if bool((one.ids[l:, t] == one.ids[-1, t]).all()))
+        where = f"layer {settled}" if settled else "the embedding"
+        captions.append(f"Behind {piece} comes {names[-1][t]}: it is the likeliest from {where} on.")
+        latex.append(
+            rf"p_l(v) = \mathrm{{softmax}}\left(E\,\mathrm{{LN}}(x_l)\right)_v: \quad p_{{{L - 1}}} = "
+            rf"{float(one.final_p[L - 1, t]):.3f}, \quad p_{{{L}}} = {float(one.final_p[L, t]):.3f}"
+        )
+    return captions, latex
+
+
+def of_parts(one: Contributions, text: Read, model_card: Card, target: str) -> tuple[list[str], list[str]]:
+    """A sentence and an equation for each token."""
+    coder = texts.tokenizer(model_card)
+    first, second = texts.names(coder, one.first), texts.names(coder, one.second)
+    captions, latex = [], []
+    for t, piece in enumerate(text.pieces):
+        of = f"lead of {first[t]} over {second[t]}" if target == DIFFERENCE else f"logit of {first[t]}"
+        table = torch.cat([one.heads[t], one.mlp[t][:, None]], 1)  # (L, H + 1)
+        l, h = divmod(int(table.abs().argmax()), table.shape[1])
+        part = f"MLP {l + 1}" if h == table.shape[1] - 1 else f"head {l + 1}.{h + 1}"
+        captions.append(f"Behind {piece}: the {of}; {part} adds most, {float(table[l, h]):+.2f}.")
+        terms = (one.embedding[t], one.heads[t].sum(), one.mlp[t].sum(), one.bias[t])
+        words = ("embedding", "heads", "MLPs", "biases")
+        said = "".join(rf"{float(v):+.2f}\;(\text{{{word}}})" for v, word in zip(terms, words, strict=True))
+        latex.append(rf"z = {said} = {float(one.total[t]):.2f}")
+    return captions, latex
