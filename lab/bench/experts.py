@@ -33,7 +33,7 @@ from datamodules.two_languages import Both, TwoLanguages
 from lab.bench import runs_file
 from lab.bench.fitting import fit
 from lab.bench.positions import RATE
-from lab.bench.timing import Row
+from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.language.information import total_variation
 from modules.transformer.experts import record_routing
@@ -216,8 +216,7 @@ def rows(runs: list[Run]) -> list[Row]:
         if not mine:
             continue
         nats = [statistics.fmean(run.nats) for run in mine]
-        note = f"± {statistics.stdev(nats):.3f} over {len(nats)} seeds" if nats[1:] else "one seed"
-        note += f"; {mine[0].parameters:,} parameters, {mine[0].used:,} used by a token"
+        note = f"{spread(nats)}; {mine[0].parameters:,} parameters, {mine[0].used:,} used by a token"
         if setting.start != "dense":
             by_layer: dict[str, Callable[[Run], list[float] | list[int]]] = {
                 "largest load": Run.largest, "dead": Run.dead, "total variation of languages": Run.variation,

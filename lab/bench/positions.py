@@ -27,7 +27,7 @@ from torch import Tensor, nn
 from datamodules.text import Text, Windows
 from lab.bench import runs_file
 from lab.bench.fitting import fit
-from lab.bench.timing import Row
+from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.transformer.gpt import GPT
 from modules.transformer.positions import Learned
@@ -135,11 +135,8 @@ def rows(runs: list[Run]) -> list[Row]:
         for length in (CONTEXT, 2 * CONTEXT, LONGEST):
             values = [run.at(length) for run in mine if len(run.nats) * BIN >= length]
             if values:
-                spread = (
-                    f"± {statistics.stdev(values):.3f} over {len(values)} seeds" if values[1:] else "one seed"
-                )
                 found.append(Row("positions", f"{scheme}, {length} characters", statistics.mean(values),
-                                 note=spread, unit="nats"))  # fmt: skip
+                                 note=spread(values), unit="nats"))  # fmt: skip
     return found
 
 

@@ -24,7 +24,7 @@ from datamodules.labelled_gazette import Labelled, Names, Questions, Reviews
 from lab import weights
 from lab.bench import runs_file
 from lab.bench.fitting import fit
-from lab.bench.timing import Row
+from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.transformer.bert_heads import FineTuned, SentenceClassifier, SpanExtractor, TokenClassifier
 
@@ -107,11 +107,10 @@ def rows(runs: list[Run]) -> list[Row]:
             for start in STARTS:
                 mine = [r.acc for r in runs if (r.task, r.labels, r.start) == (task, labels, start)]
                 if mine:
-                    spread = (
-                        f"± {statistics.stdev(mine):.3f} over {len(mine)} seeds" if mine[1:] else "one seed"
-                    )
                     case = f"{task}, {labels:,} labels, {start}"
-                    found.append(Row("pretraining", case, statistics.mean(mine), note=spread, unit="right"))
+                    found.append(
+                        Row("pretraining", case, statistics.mean(mine), note=spread(mine), unit="right")
+                    )
     return found
 
 

@@ -4,7 +4,7 @@ import gc
 import math
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -130,6 +130,13 @@ def percentile(values: list[float], share: float) -> float:
     low = math.floor(place)
     high = min(low + 1, len(ordered) - 1)
     return ordered[low] + (place - low) * (ordered[high] - ordered[low])
+
+
+def spread(values: Sequence[float], digits: int = 3) -> str:
+    """Standard deviation of a number over seeds, in words."""
+    if len(values) < 2:
+        return "one seed"
+    return f"± {statistics.stdev(values):.{digits}f} over {len(values)} seeds"
 
 
 def amount(value: float, unit: str = "s") -> str:

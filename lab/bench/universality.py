@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from datamodules.sequence_targets import SequenceTargets, Target
-from lab.bench.timing import Row
+from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.transformer.stack import Positions, Stack
 
@@ -89,8 +89,9 @@ def cases() -> list[tuple[str, Target, bool, Positions, int]]:
 
 def row(name: str, errors: Sequence[float], floor: float) -> Row:
     """Mean error of some seeds beside the floor of its kind."""
-    spread = f"± {statistics.stdev(errors):.4f} over {len(errors)} seeds" if errors[1:] else "one seed"
-    return Row(BENCH, name, statistics.mean(errors), note=f"{spread}; floor {floor:.4f}", unit="MSE")
+    return Row(
+        BENCH, name, statistics.mean(errors), note=f"{spread(errors, 4)}; floor {floor:.4f}", unit="MSE"
+    )
 
 
 def measure(quick: bool = False) -> list[Row]:
