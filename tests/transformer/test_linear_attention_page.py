@@ -7,7 +7,7 @@ import torch.nn.functional as F
 from opening import open_page, run_page
 
 from lab.errors import UserError
-from pages.transformer.linear_attention import figures, lens
+from pages.transformer.linear_attention import compared, figures, gram, lens
 from pages.transformer.linear_attention.room import COUNTS, ELU, FEATURES, LENGTHS, ROOM
 
 SEEDS = (0, 1, 2)
@@ -56,33 +56,33 @@ def test_own_numbers() -> None:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_errors_are_as_the_scenes_say(seed: int) -> None:
     """The mean errors are over the same problems for every seed of the page; the scatter has its own."""
-    few, many = lens.errors(4, seed), lens.errors(16, seed)
+    few, many = compared.errors(4, seed), compared.errors(16, seed)
     for name in ("positive", "hyperbolic"):
         assert few.lines[name][-1] < 0.6 * few.lines[name][0]
     assert few.lines["elu + 1"][0] > few.lines["positive"][1]
     middle = COUNTS.index(256)
     assert many.lines["positive"][middle] > many.lines["mean of all values"][0] > many.lines["positive"][-1]
-    assert few.found.shape == (len(COUNTS), lens.PAIRS**2)
-    rows = few.found.reshape(len(COUNTS), lens.PAIRS, lens.PAIRS).sum(2)
+    assert few.found.shape == (len(COUNTS), compared.PAIRS**2)
+    rows = few.found.reshape(len(COUNTS), compared.PAIRS, compared.PAIRS).sum(2)
     assert np.allclose(rows, 1) and (few.found > 0).all()
-    assert np.allclose(few.exact.reshape(lens.PAIRS, -1).sum(1), 1)
+    assert np.allclose(few.exact.reshape(compared.PAIRS, -1).sum(1), 1)
 
 
 def test_costs_have_the_slopes_that_the_scene_says() -> None:
-    one = lens.cost()
+    one = compared.cost()
     assert one.slope("linear") == pytest.approx(1, abs=0.01)
     assert one.slope("all pairs") == pytest.approx(2, abs=0.15)  # the projections are linear
     assert one.slope("all pairs", largest=True) == pytest.approx(2, abs=1e-9)
     # projections 4 · 16² and both products n · 16 for each token
     assert one.adds["all pairs"] == [n * (4 * 16**2 + 2 * n * 16) for n in LENGTHS]
     assert one.largest["all pairs"] == [n * n for n in LENGTHS]
-    assert len(lens.cost_captions(one)) == len(LENGTHS)
+    assert len(compared.cost_captions(one)) == len(LENGTHS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_the_printed_exponent_leaves_a_bias(seed: int) -> None:
-    one = lens.gram("Positive", 0.5, True, seed)
-    points = lens.moons().numpy()
+    one = gram.gram("Positive", 0.5, True, seed)
+    points = gram.moons().numpy()
     for i, j in ((0, 1), (3, 30), (39, 5)):
         gap = points[i] - points[j]
         assert one.exact[i, j] == pytest.approx(np.exp(-0.5 * gap @ gap))
@@ -90,9 +90,9 @@ def test_the_printed_exponent_leaves_a_bias(seed: int) -> None:
     assert right[-1] < 0.5 * limit[0] and wrong[-1] == pytest.approx(limit[0], rel=0.1)
     assert one.lines["trigonometric"][-1] < right[-1] < right[0]
     assert np.abs(one.found[-1] - one.exact).mean() == pytest.approx(wrong[-1])
-    good = lens.gram("Positive", 0.5, False, seed)
+    good = gram.gram("Positive", 0.5, False, seed)
     assert np.abs(good.found[-1] - good.exact).mean() == pytest.approx(right[-1])
-    assert r"\neq" in lens.gram_equations(0.5, True)[0] and "2\\gamma" in lens.gram_equations(0.5, False)[0]
+    assert r"\neq" in gram.gram_equations(0.5, True)[0] and "2\\gamma" in gram.gram_equations(0.5, False)[0]
 
 
 def test_figures_have_a_frame_for_each_place() -> None:
@@ -101,7 +101,7 @@ def test_figures_have_a_frame_for_each_place() -> None:
     assert len(z) == 5 and not z[2][3:].any() and np.allclose(z[4], one.weights)
     state = figures.states(one)["data"][0]["z"].values
     assert np.allclose(state[3][:, -1], one.z[3]) and np.allclose(state[3][:, :-1], one.S[3])
-    grams = lens.gram("Trigonometric", 1.0, True, 0)
+    grams = gram.gram("Trigonometric", 1.0, True, 0)
     z = figures.grams(grams)["data"][0]["z"].values
     N = len(grams.exact)
     assert len(z) == len(COUNTS) and np.allclose(z[1][:N], grams.exact)

@@ -6,7 +6,7 @@ from opening import equation, figure, film, open_page, open_warned, warnings
 
 from lab.bench import scaling
 from modules.transformer.scaling_laws import PRESETS, Chinchilla, JointLaw
-from pages.transformer.scaling_laws import lens, room
+from pages.transformer.scaling_laws import lens, own_runs, room, simulated
 
 
 def state(name: str) -> room.State:
@@ -65,17 +65,17 @@ def test_a_tenfold_model_saves_what_the_scene_says() -> None:
 def test_an_interval_that_misses_and_a_law_without_its_floor() -> None:
     """The runs are those of the specification; the scene's seed alone is named."""
     missed = state("An interval that misses")
-    found = lens.fit(missed.form, missed.noise, missed.without, missed.seed)
+    found = simulated.fit(missed.form, missed.noise, missed.without, missed.seed)
     low, high = found.interval
     assert not low <= 1.69 <= high and low < found.number < high and found.truth == 1.69
     bare = state("Without E")
-    other = lens.fit(bare.form, bare.noise, bare.without, bare.seed)
+    other = simulated.fit(bare.form, bare.noise, bare.without, bare.seed)
     assert other.law.E == 0 and other.interval[1] < other.truth  # too little loss of the largest run
     assert (other.over_seeds < other.truth).all()
-    exact = lens.fit(room.FREE, 0.0, 2, 0)
+    exact = simulated.fit(room.FREE, 0.0, 2, 0)
     assert exact.number == pytest.approx(1.69, rel=1e-4)
     assert np.abs(exact.said / exact.losses - 1).max() < 1e-4
-    np.testing.assert_array_equal(lens.runs(1.0, 3), lens.runs(1.0, 3))
+    np.testing.assert_array_equal(simulated.runs(1.0, 3), simulated.runs(1.0, 3))
 
 
 @pytest.mark.parametrize("view", [room.RATIO, room.POWER, room.JOINT, room.FIT])
@@ -91,7 +91,7 @@ def test_the_page_shows_these_numbers(view: str) -> None:
             in film(page, "budget")["captions"][room.BUDGETS.index(5.88e23)]
         )
     else:
-        found = lens.fit(room.FREE, 1.0, 2, 0)
+        found = simulated.fit(room.FREE, 1.0, 2, 0)
         assert f"{found.number:.3f}" in equation(page)
 
 
@@ -119,10 +119,10 @@ def test_our_runs_are_shown_once_there_are_enough(monkeypatch: pytest.MonkeyPatc
     ]  # fmt: skip
     results = [result | {"loss": 1.84 + result["excess"]} for result in results]
     monkeypatch.setattr(scaling, "kept", lambda: results[:3])
-    assert room.OURS not in lens.views()
+    assert room.OURS not in own_runs.views()
     monkeypatch.setattr(scaling, "kept", lambda: results)
-    assert lens.views() == room.VIEWS
-    own = lens.ours(2)
+    assert own_runs.views() == room.VIEWS
+    own = own_runs.ours(2)
     # D is 800 N: both terms fall by one power
     assert own.line.law.exponent == pytest.approx(0.5, abs=1e-5) and own.kept == len(own.N) - 2
     assert own.floor == pytest.approx(1.84) and set(own.curves) == set(scaling.BUDGETS)

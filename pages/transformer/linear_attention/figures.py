@@ -9,7 +9,9 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import array, curves, heatmap
 from lab.figures.moving import Tree, heatmaps, marking, per_frame, turning
-from pages.transformer.linear_attention.lens import Cost, Errors, Gram, Walk, other_softmax
+from pages.transformer.linear_attention.compared import Cost, Errors
+from pages.transformer.linear_attention.gram import Gram
+from pages.transformer.linear_attention.lens import Walk, other_softmax
 from pages.transformer.linear_attention.room import COUNTS, LENGTHS
 
 COLORS = {

@@ -4,7 +4,7 @@ from typing import Any
 
 from lab import ui
 from modules.transformer import linear_attention, random_features
-from pages.transformer.linear_attention import figures, lens
+from pages.transformer.linear_attention import compared, figures, gram, lens
 from pages.transformer.linear_attention.room import COST, COUNTS, ERROR, EXAMPLE, LENGTHS, ROOM, STATE
 
 stage = ui.stage(ROOM)
@@ -41,24 +41,24 @@ if now.view in (STATE, EXAMPLE):
         "common. elu + 1 approximates nothing: its weights are flatter than those of the softmax."
     )
 elif now.view == ERROR:
-    found = ui.compute(lens.errors, now)
+    found = ui.compute(compared.errors, now)
     film = ui.film_of(now, len(COUNTS))
-    captions, equations = lens.error_captions(found), lens.error_equations(found)
+    captions, equations = compared.error_captions(found), compared.error_equations(found)
     pair = (
         ("errors", figures.errors(found), "Mean error against softmax attention over the draws"),
         ("agreement", figures.agreement(found), "Approximated weights over exact ones"),
     )
-    code = f"result = lens.errors({now.width}, {now.seed}).lines['positive']"
+    code = f"result = compared.errors({now.width}, {now.seed}).lines['positive']"
     shows = found.lines["positive"]
     words = (
-        f"Mean |Δy| over {lens.TRIES} problems of 64 tokens with entries of N(0, 1). At an equal number of "
-        "features pairs ±ω gain a factor 1 − e^{−s} of variance, s = ‖x + y‖²: nothing where s is large. "
+        f"Mean |Δy| over {compared.TRIES} problems of 64 tokens with entries of N(0, 1). At an equal number "
+        "of features pairs ±ω gain a factor 1 − e^{−s} of variance, s = ‖x + y‖²: nothing where s is large. "
         "The mean of all values looks at no key: what does not beat it has approximated nothing."
     )
 elif now.view == COST:
-    counted = ui.compute(lens.cost, now)
+    counted = ui.compute(compared.cost, now)
     film = ui.film_of(now, len(LENGTHS))
-    captions = lens.cost_captions(counted)
+    captions = compared.cost_captions(counted)
     slopes = [counted.slope(name, largest) for largest in (False, True) for name in counted.adds]
     equations = [rf"\text{{slopes}}: \;\; n^{{{slopes[0]:.2f}}} \text{{ and }} n^{{{slopes[1]:.2f}}}"] * len(
         LENGTHS
@@ -67,7 +67,7 @@ elif now.view == COST:
         ("adds", figures.costs(counted, False), "Multiply-adds over the length"),
         ("largest", figures.costs(counted, True), "Numbers in the largest tensor over the length"),
     )
-    code, shows = "result = lens.cost().adds['linear']", counted.adds["linear"]
+    code, shows = "result = compared.cost().adds['linear']", counted.adds["linear"]
     words = (
         "Counted while one causal head of width 16 runs, with its projections. Linear attention goes through "
         "the tokens in chunks of 64: pairs within a chunk, a state between them. Its largest tensor is that "
@@ -75,15 +75,15 @@ elif now.view == COST:
         "and needs no n² numbers either: memory and time are two questions."
     )
 else:
-    grams = ui.compute(lens.gram, now)
+    grams = ui.compute(gram.gram, now)
     film = ui.film_of(now, len(COUNTS))
-    captions = lens.gram_captions(grams, now.kind)
-    equations = lens.gram_equations(now.gamma, now.printed and now.kind != "Trigonometric")
+    captions = gram.gram_captions(grams, now.kind)
+    equations = gram.gram_equations(now.gamma, now.printed and now.kind != "Trigonometric")
     pair = (
         ("gram-errors", figures.gram_errors(grams), "Mean error of the Gram matrix over the draws"),
         ("grams", figures.grams(grams), "The Gram matrix, exact and approximated"),
     )
-    code = f"result = lens.gram({now.kind!r}, {now.gamma}, {now.printed}, {now.seed}).lines['positive']"
+    code = f"result = gram.gram({now.kind!r}, {now.gamma}, {now.printed}, {now.seed}).lines['positive']"
     shows = grams.lines["positive"]
     words = (
         "e^{−γ‖x−y‖²} = e^{−γ‖x‖²} e^{−γ‖y‖²} e^{2γ x·y}. With the printed e^{γ x·y} the features have "
@@ -109,7 +109,7 @@ with stage.below:
         ),
         veils=(),
     )  # fmt: skip
-    ui.program(f"from pages.transformer.linear_attention import lens\n\n{code}", shows=shows)
+    ui.program(f"from pages.transformer.linear_attention import compared, gram, lens\n\n{code}", shows=shows)
     ui.source(
         linear_attention.linear_attention, linear_attention.added, random_features.log_features,
         random_features.rbf_features, random_features.variance, references=ROOM.references,

@@ -8,19 +8,11 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import array, curves, rule
 from lab.figures.moving import Tree, marking, per_frame
-from pages.transformer.scaling_laws.lens import (
-    GRID_D,
-    GRID_N,
-    Budgets,
-    Fitted,
-    Joint,
-    Ours,
-    big,
-    halved,
-    power,
-    power_of_ten,
-)
+from pages.transformer.scaling_laws.lens import Budgets, Joint, halved, power
+from pages.transformer.scaling_laws.own_runs import Ours
 from pages.transformer.scaling_laws.room import BUDGETS, LAWS, TOKENS
+from pages.transformer.scaling_laws.simulated import GRID_D, GRID_N, Fitted
+from pages.transformer.scaling_laws.spoken import big, power_of_ten
 
 SHOWN = (1e20, 1e21, 1e22, 1e23, 1e24, 1e25)  # budgets whose curves are always there
 NAMED = (1e20, 1e21, 1e22, 1e25)  # those whose names stand free of the models

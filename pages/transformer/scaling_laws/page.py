@@ -14,7 +14,7 @@ from modules.transformer.scaling_laws import (
     flops,
     numeric_optimum,
 )
-from pages.transformer.scaling_laws import figures, lens
+from pages.transformer.scaling_laws import figures, lens, own_runs, simulated, spoken
 from pages.transformer.scaling_laws.room import BUDGETS, ISO, JOINT, LAWS, NO_FLOOR, OURS, POWER, RATIO, ROOM
 
 stage = ui.stage(ROOM)
@@ -23,7 +23,7 @@ with stage.rail:
 
 if now.view in (ISO, RATIO):
     found = ui.compute(lens.budgets, now)
-    film = ui.film_of(now, len(BUDGETS), names=[lens.power_of_ten(C) for C in BUDGETS])
+    film = ui.film_of(now, len(BUDGETS), names=[spoken.power_of_ten(C) for C in BUDGETS])
     at, law = film.at, found.law
     N, D, loss = found.best[at]
     with stage.picture:
@@ -42,18 +42,18 @@ if now.view in (ISO, RATIO):
             )  # fmt: skip
     with stage.foot:
         if now.view == ISO:
-            film.bar(captions=lens.budget_captions(found), equations=lens.budget_equations(found))
+            film.bar(captions=spoken.budget_captions(found), equations=spoken.budget_equations(found))
         else:
             film.bar(
-                captions=lens.ratio_captions(shown),
-                equations=lens.ratio_equations(now.preset, lens.law_of(now.own)),
+                captions=spoken.ratio_captions(shown),
+                equations=spoken.ratio_equations(now.preset, lens.law_of(now.own)),
             )
     gpt3, gopher, chinchilla = (flops(*MODELS[name]) for name in ("GPT-3", "Gopher", "Chinchilla"))
     with stage.below:
         ui.notice(
             "Gopher and Chinchilla are said to have had the same budget: by 6ND they had "
-            f"{lens.power_of_ten(gopher)} and {lens.power_of_ten(chinchilla)} FLOPs, "
-            f"{chinchilla / gopher - 1:.0%} more for Chinchilla. GPT-3's {lens.power_of_ten(gpt3)} take "
+            f"{spoken.power_of_ten(gopher)} and {spoken.power_of_ten(chinchilla)} FLOPs, "
+            f"{chinchilla / gopher - 1:.0%} more for Chinchilla. GPT-3's {spoken.power_of_ten(gpt3)} take "
             f"{days(gpt3):.1f} days on 1,024 A100s that are never idle, {days(gpt3, utilisation=0.4):.1f} at "
             "40 %; the text says 10. N* grows with C to the power β/(α + β): 0.50 needs α = β, and the "
             f"constants as printed give {PRESETS['as printed'].exponents[0]:.3f}. E is a constant of one fit "
@@ -62,8 +62,10 @@ if now.view in (ISO, RATIO):
         )
         right, against = lens.answer(D / N), lens.reasons(law, film.value)
         ui.check(
-            f"By these constants, how many tokens per parameter are best at {lens.power_of_ten(film.value)}?",
-            list(against), right, f"{lens.big(D)} tokens through {lens.big(N)} parameters are {D / N:.3g}.",
+            "By these constants, how many tokens per parameter are best at "
+            f"{spoken.power_of_ten(film.value)}?",
+            list(against), right,
+            f"{spoken.big(D)} tokens through {spoken.big(N)} parameters are {D / N:.3g}.",
             wrong=against, veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
@@ -108,7 +110,7 @@ elif now.view == POWER:
         ui.source(type(one), references=ROOM.references)
 elif now.view == JOINT:
     two = ui.compute(lens.joint, now)
-    film = ui.film_of(now, len(two.loss), names=[lens.power_of_ten(D) for D in lens.TOKENS])
+    film = ui.film_of(now, len(two.loss), names=[spoken.power_of_ten(D) for D in lens.TOKENS])
     with stage.picture:
         ui.figure(
             figures.both(two), key="joint", share=1.0, film=film,
@@ -116,7 +118,7 @@ elif now.view == JOINT:
             data={"D": lens.TOKENS, "loss": two.loss, "tokens of the larger": two.fewer},
         )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.joint_captions(two), equations=lens.joint_equations(two))
+        film.bar(captions=spoken.joint_captions(two), equations=spoken.joint_equations(two))
     with stage.below:
         ui.notice(
             "That a tenfold model needs about ten times fewer tokens holds near D = 10¹⁰ alone. The law "
@@ -134,7 +136,7 @@ elif now.view == JOINT:
         )
         ui.source(JointLaw, references=ROOM.references)
 elif now.view == OURS:
-    own = ui.compute(lens.ours, now)
+    own = ui.compute(own_runs.ours, now)
     with stage.picture:
         left, right_side = ui.columns(2)
         with left:
@@ -150,27 +152,27 @@ elif now.view == OURS:
     said, low, high = own.line.predict(own.N[-1])
     stage.equation(
         rf"L - E = \left(\frac{{N_c}}{{N}}\right)^{{\alpha}},\; \alpha = {own.line.law.exponent:.3f},\;"
-        rf"N_c = {lens.latex(own.line.law.scale)},\quad R^2 = {own.line.r2:.4f}",
+        rf"N_c = {spoken.latex(own.line.law.scale)},\quad R^2 = {own.line.r2:.4f}",
         note=f"The largest: {own.excess[-1]:.4f}; said {said:.4f}, 90 % from {low:.4f} to {high:.4f}.",
     )
     with stage.below:
         ui.notice(
             f"Each run is one pass over a language whose entropy is known, E = {own.floor:.4f} nats; "
-            f"{own.seeds} seeds, {lens.scaling.AMPLE} tokens per parameter. `lab bench scaling` goes on with "
-            "what is missing."
+            f"{own.seeds} seeds, {own_runs.scaling.AMPLE} tokens per parameter. `lab bench scaling` goes on "
+            "with what is missing."
         )
         ui.program(
             f"""
-            from pages.transformer.scaling_laws import lens
+            from pages.transformer.scaling_laws import own_runs
 
-            own = lens.ours({now.without})
+            own = own_runs.ours({now.without})
             result = [own.line.law.exponent, own.line.r2]
             """,
             shows=[own.line.law.exponent, own.line.r2],
         )
         ui.source(fit_line, references=ROOM.references)
 else:
-    fitted = ui.compute(lens.fit, now)
+    fitted = ui.compute(simulated.fit, now)
     with stage.picture:
         left, right_side = ui.columns(2)
         with left:
@@ -185,14 +187,16 @@ else:
                 data={"seed": range(len(fitted.over_seeds)), "fit": fitted.over_seeds},
             )  # fmt: skip
     low, high = fitted.interval
+    truth = simulated.TRUTH
     name = r"\hat{L}" if now.form == NO_FLOOR else r"\hat{E}"
     stage.equation(
         rf"{name} = {fitted.number:.3f}\;[{low:.3f}, {high:.3f}],\quad \alpha = {fitted.law.alpha:.3f},\;"
         rf"\beta = {fitted.law.beta:.3f}",
-        note=f"In brackets 90 %. True: {fitted.truth:.3f}, α = {lens.TRUTH.alpha}, β = {lens.TRUTH.beta}.",
+        note=f"In brackets 90 %. True: {fitted.truth:.3f}, α = {truth.alpha}, β = {truth.beta}.",
     )
     with stage.below:
-        said, true = fitted.said[-1, -1], float(lens.TRUTH.loss(lens.GRID_N[-1], lens.GRID_D[-1]))
+        said = fitted.said[-1, -1]
+        true = float(truth.loss(simulated.GRID_N[-1], simulated.GRID_D[-1]))
         what = "its loss" if now.form == NO_FLOOR else "E"
         ui.notice(
             "The runs are simulated: the constants as printed, and noise of the logarithm of the loss. The "
@@ -204,9 +208,9 @@ else:
         )
         ui.program(
             f"""
-            from pages.transformer.scaling_laws import lens
+            from pages.transformer.scaling_laws import simulated
 
-            found = lens.fit({now.form!r}, {now.noise!r}, {now.without}, {now.seed})
+            found = simulated.fit({now.form!r}, {now.noise!r}, {now.without}, {now.seed})
             result = [found.number, *found.interval]
             """,
             shows=[fitted.number, low, high],

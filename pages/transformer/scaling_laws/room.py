@@ -26,7 +26,7 @@ OWN_LAW = "own"  # beside the presets
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ISO
+    view: Annotated[str, Choice("View", late("own_runs", "views"), as_list=True)] = ISO
     preset: Annotated[
         str, Choice("Constants", (PRINTED, UNROUNDED, REFIT, OWN), as_list=True, when=shows(ISO, RATIO))
     ] = PRINTED
