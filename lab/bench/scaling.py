@@ -1,7 +1,8 @@
 """Scaling: GPTs of many sizes on a language of known entropy, one pass over fresh tokens, and on Shakespeare.
 
     tuning        rates for each width, judged on validation after `TUNED` tokens
-    size          L against N at `AMPLE` tokens; the two largest are left out of the fit and predicted
+    size          L against N at `AMPLE` tokens; the two largest are left out of the fit and predicted, the
+                  three smallest are drawn beside it: below a width of 12 the curve bends
     data          L against D at one size
     isoflop       four budgets C = 6ND, six sizes each
     repeated      tiny Shakespeare: the loss of validation while few characters are read again and again
@@ -43,7 +44,8 @@ from modules.transformer.scaling_laws import fit_chinchilla, fit_line, flops, pa
 
 FILE = HERE / RESULTS / "scaling.jsonl"
 CONTEXT, HELD_OUT = 32, 8192  # tokens of a line that are predicted; lines that judge
-WIDTHS = (6, 8, 10, 12, 16, 20, 24)  # of the fit
+SMALL = (6, 8, 10)  # too narrow for a straight line: their exponents are .36 to .55, those above near 1
+WIDTHS = (12, 14, 16, 20, 24, 28)  # of the fit
 LARGER = (32, 48)  # left out of the fit, and predicted
 AMPLE, TUNED = 800, 1_000_000  # tokens for each weight; the most tokens of a tuning
 FACTORS = (1.0, 2.0, 4.0)  # of 10⁻² √(16/d), the rates that are tried
@@ -90,10 +92,12 @@ class Run:
 
 
 def plan() -> list[Run]:
-    """All runs, the most telling first: one seed of everything, then the others."""
-    runs = [Run("tuning", w, min(TUNED, AMPLE * 12 * w * w), factor=f) for w in WIDTHS for f in FACTORS]
+    """All runs, the most telling first: the sizes, then one seed of everything, then the others."""
+    tried = (*SMALL, *WIDTHS)
+    runs = [Run("tuning", w, min(TUNED, AMPLE * 12 * w * w), factor=f) for w in tried for f in FACTORS]
     for seed in range(SEEDS):
-        runs += [Run("size", w, AMPLE * 12 * w * w, seed) for w in (*WIDTHS, LARGER[0])]
+        runs += [Run("size", w, AMPLE * 12 * w * w, seed) for w in (*tried, LARGER[0])]
+    for seed in range(SEEDS):
         runs += [
             Run("isoflop", w, round(c / (72 * w * w)), seed) for c, widths in BUDGETS.items() for w in widths
         ]
@@ -285,7 +289,8 @@ def rows(results: Sequence[dict[str, Any]]) -> list[Row]:
         found.append(Row("scaling", case, value, unit=unit, note=note))
 
     E, sizes = language().entropy_rate, means(of_group(results, "size"))
-    fitted = {N: y for (N, _), y in sizes.items() if 12 * max(WIDTHS) ** 2 >= N}
+    least, most = 12 * min(WIDTHS) ** 2, 12 * max(WIDTHS) ** 2
+    fitted = {N: y for (N, _), y in sizes.items() if least <= N <= most}
     if len(fitted) >= 3:
         line = fit_line(list(fitted), list(fitted.values()))
         seeds = len({r["seed"] for r in of_group(results, "size")})
@@ -293,7 +298,7 @@ def rows(results: Sequence[dict[str, Any]]) -> list[Row]:
         say("L − E against N: exponent", line.law.exponent,
             f"{which}, {seeds} seeds; R² {line.r2:.4f}; E = {E:.4f}")  # fmt: skip
         for (N, _), y in sizes.items():
-            if N not in fitted:
+            if most < N:
                 said, low, high = line.predict(N)
                 say(f"held out, N = {N:,}: L − E through the prediction", y / said,
                     f"{y:.4f}; predicted {said:.4f}, 90 % {low:.4f} to {high:.4f}")  # fmt: skip
@@ -308,10 +313,10 @@ def rows(results: Sequence[dict[str, Any]]) -> list[Row]:
             if len(curve) >= 4:
                 note = f"by the law {law.optimum(C)[0]:,.0f}; {len(curve)} sizes"
                 try:
-                    least = parabola(list(curve), list(curve.values()))
+                    lowest = parabola(list(curve), list(curve.values()))
                 except ValueError:
-                    least, note = math.nan, f"{note}; no minimum within"
-                say(f"isoFLOP, C = {C:g}: N* by a parabola", least, note)
+                    lowest, note = math.nan, f"{note}; no minimum within"
+                say(f"isoFLOP, C = {C:g}: N* by a parabola", lowest, note)
     for (unique, N), losses in of_text(results).items():
         say(f"Shakespeare, {unique:,} characters, N = {N:,}", statistics.mean(losses),
             f"least of validation, {len(losses)} seeds", "nats")  # fmt: skip
@@ -350,8 +355,8 @@ def measure(quick: bool = False) -> list[Row]:
         return rows(kept())
     with tempfile.TemporaryDirectory() as folder:
         path, few = Path(folder) / "scaling.jsonl", 20_000
-        runs = [Run("tuning", 8, few, factor=f) for f in FACTORS[:2]]
-        runs += [Run("size", w, few * n) for n, w in enumerate((6, 8, 12), 1)] + [Run("size", 32, few)]
+        runs = [Run("tuning", 12, few, factor=f) for f in FACTORS[:2]]
+        runs += [Run("size", w, few * n) for n, w in enumerate((12, 16, 20), 1)] + [Run("size", 32, few)]
         runs += [Run("isoflop", w, round(2e8 / (72 * w * w))) for w in BUDGETS[1e9][1:]]
         runs += [Run("shape", 8, few)]
         go_on(runs, path, most=64)

@@ -9,13 +9,14 @@ import torch
 
 from datamodules.markov import language
 from lab.bench import scaling
-from lab.bench.scaling import AMPLE, BUDGETS, WIDTHS, Run, go_on, kept, plan, rows, same, train, tuned
+from lab.bench.scaling import AMPLE, BUDGETS, SMALL, WIDTHS, Run, go_on, kept, plan, rows, same, train, tuned
 
 
 def test_the_plan_has_every_run_once_and_tunes_first() -> None:
     runs = plan()
     assert len(set(runs)) == len(runs)
-    assert [run.group for run in runs[: 3 * len(WIDTHS)]] == ["tuning"] * 3 * len(WIDTHS)
+    tried = 3 * len((*SMALL, *WIDTHS))
+    assert [run.group for run in runs[:tried]] == ["tuning"] * tried
     for C, widths in BUDGETS.items():
         assert len(widths) == 6
         mine = [run for run in runs if run.group == "isoflop" and abs(6 * run.N * run.D / C - 1) < 1e-3]
