@@ -25,6 +25,7 @@ from modules.transformer.stream import record_stream
 from modules.transformer.translator import Translator
 
 Heads = Iterable[tuple[int, int]]  # (layer, head)
+Factors = dict[nn.Module, Tensor]  # of the heads of a layer
 CROSS, DECODER, ENCODER = "cross", "decoder", "encoder"  # attention of a translator
 
 
@@ -60,9 +61,9 @@ def stacks(model: Translator) -> dict[str, list[Attention]]:
     return {CROSS: [cross for cross, _ in both], DECODER: [mixer for _, mixer in both], ENCODER: own}
 
 
-def switches(stack: Sequence[Attention], off: Heads) -> dict[nn.Module, Tensor]:
+def switches(stack: Sequence[Attention], off: Heads) -> Factors:
     """Factors for `record_attention` that switch heads off: layer -> (H,) of ones and zeros."""
-    factors: dict[nn.Module, Tensor] = {}
+    factors: Factors = {}
     for layer, head in off:
         row = factors.setdefault(stack[layer], torch.ones(stack[layer].heads))
         row[head] = 0.0
@@ -282,7 +283,12 @@ class NextBars:
 
 def next_bars(maps: Maps, logits: Tensor, most: int) -> NextBars:
     """Next-token bars of a pass, beside the logits (T, V) of one with all heads on."""
-    now, before = maps.logits.softmax(-1), logits.softmax(-1)
+    return bars_of(maps.logits, logits, most)
+
+
+def bars_of(logits: Tensor, all_heads: Tensor, most: int) -> NextBars:
+    """Bars of two passes by their logits, (T, V) each."""
+    now, before = logits.softmax(-1), all_heads.softmax(-1)
     ids = torch.maximum(now, before).topk(min(most, now.shape[1])).indices
     return NextBars(ids, now.gather(1, ids), before.gather(1, ids), now[-1], before[-1])
 
@@ -342,37 +348,39 @@ def depths(
 
 @dataclass(frozen=True)
 class Additions:
-    """Vectors that the blocks add to the residual stream at every token.
+    """Vectors that the blocks of a stack add to the residual stream at every token.
 
     Attributes:
-        attention, mlp: (L, T, C), what each of the two puts out in each block.
-        before, between, after: (L, T, C), the stream before each block, after its attention, after its MLP.
+        before: (L, T, C), the stream before each block.
+        added: of each sublayer, by its name in a block, what it puts out: (L, T, C).
+        after: the stream behind each of them, (L, T, C).
     """
 
-    attention: Tensor
-    mlp: Tensor
     before: Tensor
-    between: Tensor
-    after: Tensor
+    added: dict[str, Tensor]
+    after: dict[str, Tensor]
 
 
 @torch.no_grad()
-def additions(model: GPT, tokens: Tensor, causal: bool = True, off: Heads = ()) -> Additions:
-    """Additions of one pass over tokens (T,); arguments as of `record`."""
-    with record_stream() as stream, record_attention(switches(layers(model), off), store=False):
-        model(tokens[None], causal=causal)
+def additions(
+    run: Callable[[], Tensor], blocks: Iterable[nn.Module], off: Factors | None = None
+) -> Additions:
+    """Additions of one pass over one text, by blocks with the same sublayers.
+
+    Args:
+        run: the pass.
+        off: factors that switch heads off, as of `switches`.
+    """
+    stack = [cast(Block, block) for block in blocks]
+    with record_stream() as stream, record_attention(off, store=False):
+        run()
 
     def stacked(name: str) -> Tensor:
-        return torch.stack([stream.values[block, name][0] for block in model.blocks])
+        return torch.stack([stream.values[block, name][0] for block in stack])
 
-    return Additions(*map(stacked, ("mixer", "feedforward", "in", "after mixer", "out")))
-
-
-def favourites(model: GPT, stream: Tensor) -> tuple[Tensor, Tensor]:
-    """The likeliest next token and its probability where the model's last norm and head read a residual
-    stream: (..., C) -> ids (...), p (...)."""
-    p, ids = model.logits(model.final_norm(stream)).softmax(-1).max(-1)
-    return ids, p
+    names = stack[0].sublayers
+    after = {name: stacked(f"after {name}") for name in names}
+    return Additions(stacked("in"), {name: stacked(name) for name in names}, after)
 
 
 @torch.no_grad()
@@ -403,7 +411,7 @@ def importance(model: GPT, tokens: Tensor, causal: bool = True) -> Tensor:
     whole, values = next_token(model, tokens, causal=causal), []
     for part in in_chunks(L * H, model, tokens):  # a batch, one head off in each of its texts
         off = torch.tensor(list(part))
-        factors: dict[nn.Module, Tensor] = {
+        factors: Factors = {
             layer: (off[:, None] != l * H + torch.arange(H)).float() for l, layer in enumerate(stack)
         }
         with record_attention(factors, store=False):

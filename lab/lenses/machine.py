@@ -47,14 +47,16 @@ from modules.transformer.bert import BERT
 from modules.transformer.bert_heads import FineTuned
 from modules.transformer.block import Block
 from modules.transformer.davit import DaViT
+from modules.transformer.experts import Experts
 from modules.transformer.feedforward import FeedForward, GatedFeedForward
 from modules.transformer.gpt import GPT
 from modules.transformer.image_gpt import ImageGPT
+from modules.transformer.mixer_tagger import MixerTagger
 from modules.transformer.swin import Swin, WindowAttention
 from modules.transformer.translator import Translator
 from modules.transformer.vit import PatchClassifier, ViT
 
-Transformer = GPT | ImageGPT | Translator | ViT | Swin | DaViT | BERT | FineTuned
+Transformer = GPT | ImageGPT | Translator | ViT | Swin | DaViT | BERT | FineTuned | MixerTagger
 
 LONGEST = 13  # letters of widths that are spelled out
 
@@ -421,10 +423,18 @@ def of_transformer(model: Transformer) -> Readings:
             f"{len(blocks)} × {several(heads, 'head')}", f"{each}, {size:,} parameters in the first block"
         ),
     }
+    if isinstance(model, MixerTagger):  # a state in place of heads
+        more = f"{several(len(blocks), 'block')}, {size:,} parameters in the first"
+        results["attention"] = Reading(several(len(blocks), "block"), more, "SSM")
     mlp = first.feedforward
     if isinstance(mlp, FeedForward | GatedFeedForward):
         results["mlp"] = network(mlp, by_weights(mlp))
-    if isinstance(model, PatchClassifier | FineTuned):
+    elif isinstance(mlp, Experts):
+        size = parameters(mlp)
+        results["mlp"] = Reading(
+            f"{mlp.active} of {mlp.experts}", f"{mlp.experts} experts, {size:,} parameters", "experts"
+        )
+    if isinstance(model, PatchClassifier | FineTuned | MixerTagger):
         answers = model.head.out_features
     else:
         answers = embedding_of(model).num_embeddings
@@ -438,6 +448,8 @@ def blocks_of(model: Transformer) -> tuple[list[Block], int]:
         mixer = cast(Block, model.blocks[0]).mixer
         attention = mixer.attention if isinstance(mixer, WindowAttention) else mixer
         return [cast(Block, block) for block in model.blocks], cast(Attention, attention).heads
+    if isinstance(model, MixerTagger):
+        return [cast(Block, block) for block in model.blocks], 1
     if isinstance(model, Translator):
         stacks = [model.encoder, model.decoder]
     else:
@@ -445,7 +457,7 @@ def blocks_of(model: Transformer) -> tuple[list[Block], int]:
     return [cast(Block, block) for stack in stacks for block in stack.blocks], stacks[0].heads
 
 
-def embedding_of(model: GPT | ImageGPT | Translator | BERT | FineTuned) -> nn.Embedding:
+def embedding_of(model: GPT | ImageGPT | Translator | BERT | FineTuned | MixerTagger) -> nn.Embedding:
     """The table of its tokens."""
     return model.encoder.embedding if isinstance(model, BERT | FineTuned) else model.embedding
 
@@ -461,6 +473,9 @@ def tokens_of(model: Transformer) -> Readings:
             "embedding": Reading(f"{C * P * P}→{width}", f"a matrix from each patch to {width} numbers"),
         }
     V, C = embedding_of(model).weight.shape
+    embedded = Reading(f"{V}→{C}", f"{V} tokens, {C} numbers each")
+    if isinstance(model, MixerTagger):
+        return {"tokens": Reading("any number", "as many as there are"), "embedding": embedded}
     if isinstance(model, BERT | FineTuned):
         most = len(model.encoder.positions.table)
     elif isinstance(model, ImageGPT):
@@ -469,7 +484,7 @@ def tokens_of(model: Transformer) -> Readings:
         most = model.length if isinstance(model, Translator) else model.context
     return {
         "tokens": Reading(f"≤ {most}", f"up to {most} at once"),
-        "embedding": Reading(f"{V}→{C}", f"{V} tokens, {C} numbers each"),
+        "embedding": embedded,
     }
 
 

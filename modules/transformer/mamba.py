@@ -10,11 +10,16 @@ do not depend on the token it is linear and time invariant (LTI): it treats all 
 
     block:  u, g = W_in x;   u ← SiLU(conv(u));   y = SSM(u);   out = W_out (y ⊙ SiLU(g))
 
+Read as attention, the output of a channel is a weighted sum of the tokens so far, with weights of any sign:
+
+    y_t = Σ_{s ≤ t} M_ts u_s,   M_ts = C_t · (Π_{r=s+1}^t e^{Δ_r A}) B̄_s + D [s = t]
+
 Training costs O(T D N), a step and its state O(D N), whatever T ([LLM] part 4 counts O(D²) or O(1)).
 
 Shapes: `B` batch, `T` time, `C` width, `D` = expand · C channels, `N` states of a channel, `K` taps.
 
-References: Gu, Dao 2023, arXiv:2312.00752; [LLM] part 4.
+References: Gu, Dao 2023, arXiv:2312.00752; Ali et al. 2024, arXiv:2403.01590 (its hidden attention); [LLM]
+part 4.
 """
 
 import math
@@ -27,6 +32,7 @@ from torch import Tensor, nn
 
 from modules.base import require
 from modules.transformer.mixing import StateCache, require_causal, tokens_alone
+from modules.transformer.recorder import AttentionRecord, current_recorder, switched
 from modules.transformer.s4 import log_uniform
 from modules.transformer.scan import Method, scan
 
@@ -102,6 +108,34 @@ class SelectiveSSM(nn.Module):
         low, B, C = self.select(u).split([self.rank, self.states, self.states], -1)
         return F.softplus(self.delta_up(low) + self.delta_bias), B, C
 
+    def discrete(
+        self, u: Tensor, padding: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """Δ (B, T, D); Δ A and the factor that makes B̄ of B, broadcastable to (B, T, D, N); B (…, N), too;
+        C as of `matrices`."""
+        delta, B, C = self.matrices(u)
+        if padding is not None:
+            delta = delta * tokens_alone(padding, u)
+        A = -self.A_log.exp()  # (D, N)
+        exponent = delta[..., None] * A  # (B, T, D, N)
+        held = exponent.expm1() / A if self.hold == "zoh" else delta[..., None]
+        return delta, exponent, held, B if B.ndim == 2 else B[:, :, None], C
+
+    def hidden_attention(self, u: Tensor, padding: Tensor | None = None) -> Tensor:
+        """M (B, D, T, T) of u (B, T, D), whose row t times the channel's u is y_t from an empty state."""
+        _, exponent, held, B, C = self.discrete(u, padding)
+        writes = (held * B).expand_as(exponent)  # B̄, (B, T, D, N)
+        reads = (C if C.ndim == 2 else C[:, :, None]).expand_as(exponent)
+        decayed = exponent.cumsum(1).transpose(1, 2)  # (B, D, T, N)
+        T = u.shape[1]
+        later = torch.ones(T, T, dtype=torch.bool, device=u.device).triu(1)
+        M = torch.diag_embed(self.skip[:, None].expand(u.shape[0], -1, T))  # (B, D, T, T)
+        for n in range(self.states):  # one state at a time: T² D N numbers may be many
+            since = (decayed[..., :, None, n] - decayed[..., None, :, n]).masked_fill(later, -math.inf)
+            read, write = (x[..., n].transpose(1, 2) for x in (reads, writes))  # (B, D, T) each
+            M = M + read[..., None] * since.exp() * write[..., None, :]
+        return M
+
     def recur(
         self, u: Tensor, padding: Tensor | None = None, initial: Tensor | None = None
     ) -> tuple[Tensor, Selection]:
@@ -111,13 +145,8 @@ class SelectiveSSM(nn.Module):
             padding: (B, S), True where the state is to stay as it is: there Δ is 0.
             initial: h_0 (B, D, N); None is 0.
         """
-        delta, B, C = self.matrices(u)
-        if padding is not None:
-            delta = delta * tokens_alone(padding, u)
-        A = -self.A_log.exp()  # (D, N)
-        exponent = delta[..., None] * A  # (B, T, D, N)
-        held = exponent.expm1() / A if self.hold == "zoh" else delta[..., None]
-        decay, write = exponent.exp(), held * u[..., None] * (B if B.ndim == 2 else B[:, :, None])
+        delta, exponent, held, B, C = self.discrete(u, padding)
+        decay, write = exponent.exp(), held * u[..., None] * B
         states = scan(decay, write, initial, self.method)
         y = torch.einsum("btdn,dn->btd" if C.ndim == 2 else "btdn,btn->btd", states, C) + self.skip * u
         return y, Selection(delta, decay, write, C, states)
@@ -131,7 +160,8 @@ class Mamba(nn.Module):
 
     Its cache holds the last K − 1 inputs of the convolution and the state, D (K − 1 + N) numbers a row
     whatever the number of tokens. Padded tokens do not exist for it: a row that is padded on the left gives
-    what the row alone gives.
+    what the row alone gives. To a recorder it reports M as the weights of D heads, with neither queries nor
+    keys, and u as their values (one feature each); of what a cache held before, M says nothing.
 
     Args:
         width: C. states: N. expand: D / C. kernel: K, taps of the convolution.
@@ -204,6 +234,11 @@ class Mamba(nn.Module):
         # (B, T, D); torch refuses to convolve no token
         u = F.silu(self.convolution(u)).transpose(1, 2) if x.shape[1] else gate
         y, done = self.ssm.recur(u, padding, None if cache is None else cache.state)
+        if (recorder := current_recorder()) is not None:
+            if recorder.store:
+                M = self.ssm.hidden_attention(u, padding)
+                recorder.record(self, AttentionRecord(M, values=u.transpose(1, 2)[..., None]))
+            y = switched(self, y.transpose(1, 2)[..., None])[..., 0].transpose(1, 2)
         if cache is not None and x.shape[1]:
             cache.advance(x.shape[1], done.states[:, -1], tail)
         return self.out(y * F.silu(gate)), done

@@ -31,7 +31,7 @@ from modules.transformer.gpt import GPT
 FAMILIES = {"adversarial", "convolution", "diffusion", "flow", "graph", "latent", "recurrent", "transformer"}
 UNDRAWN = (
     *("modules.recurrent.grid_features.", "modules.recurrent.captioning."),  # a convolution reads first
-    *("modules.transformer.associative.", "modules.transformer.mixer_tagger."),  # mixers and nothing else
+    "modules.transformer.associative.",  # mixers and nothing else
     "modules.transformer.in_context.",  # reads numbers, has no tokens
 )
 LONGEST = 22  # letters of what a part shows: two thirds of a row would hold no more

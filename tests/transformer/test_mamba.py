@@ -9,6 +9,7 @@ import torch.nn.functional as F
 from datamodules.algorithmic import SelectiveCopying
 from modules.transformer.mamba import Mamba, SelectiveSSM
 from modules.transformer.mixer_tagger import MixerTagger
+from modules.transformer.recorder import record_attention
 from modules.transformer.scan import combine, fastest, rounds, scan
 from modules.transformer.state_space import Discrete, fft_convolution, kernel
 
@@ -196,3 +197,46 @@ def test_selective_copying_asks_for_the_data_in_their_order():
     assert len(x.unique(dim=0)) > 190 and set(y[:, 9:].flatten().tolist()) == set(range(8))
     with pytest.raises(ValueError, match="data"):
         SelectiveCopying(length=3, data=4)
+
+
+@pytest.mark.parametrize("options", [{}, {"selective": False}, {"hold": "euler"}])
+@pytest.mark.parametrize("length", [0, 1, 2, 9])
+@torch.no_grad()
+def test_the_hidden_attention_gives_the_output(options, length):
+    """A sum over earlier tokens, by three loops, and the recurrence itself."""
+    torch.manual_seed(0)
+    ssm = SelectiveSSM(3, 2, **options).double()
+    ssm.skip.copy_(draws(3, seed=5))
+    u = draws(2, length, 3)
+    y, done = ssm.recur(u)
+    M = ssm.hidden_attention(u)
+    assert M.shape == (2, 3, length, length) and not M.triu(1).any()
+    torch.testing.assert_close(torch.einsum("bdts,bsd->btd", M, u), y, rtol=0, atol=1e-12)
+    for t in range(length):
+        for s in range(t + 1):
+            kept = done.decay[:, s + 1 : t + 1].prod(1)  # (B, D, N)
+            read = done.read if done.read.ndim == 2 else done.read[:, t, None]
+            term = (read * kept * done.write[:, s]).sum(-1) + (s == t) * ssm.skip * u[:, t]  # M_ts u_s
+            torch.testing.assert_close(M[:, :, t, s] * u[:, s], term, rtol=0, atol=1e-12)
+
+
+@torch.no_grad()
+def test_a_recorder_gets_the_hidden_attention_and_may_switch_channels_off():
+    torch.manual_seed(0)
+    mixer = Mamba(4, states=2).double()
+    x = draws(1, 6, 4)
+    whole = mixer(x)
+    with record_attention() as seen:
+        assert torch.equal(mixer(x), whole)
+    (record,) = seen.calls[mixer]
+    assert record.queries is None and record.keys is None and record.values.shape == (1, 8, 6, 1)
+    y = (record.weights @ record.values)[..., 0].transpose(1, 2)  # (B, T, D)
+    gate = mixer.into(x).chunk(2, -1)[1]
+    torch.testing.assert_close(mixer.out(y * F.silu(gate)), whole, rtol=0, atol=1e-12)
+    off = torch.ones(8)
+    off[3] = 0
+    with record_attention({mixer: off}, store=False) as seen:
+        less = mixer(x)
+    y[..., 3] = 0
+    torch.testing.assert_close(less, mixer.out(y * F.silu(gate)), rtol=0, atol=1e-12)
+    assert not seen.calls

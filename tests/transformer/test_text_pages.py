@@ -12,7 +12,7 @@ from lab.lenses import attention as lens
 from lab.lenses import sampling, text
 from lab.ui.page.mathml import mathml
 from modules.transformer.gpt import GPT
-from pages.transformer.attention.room import ROOM
+from pages.transformer.attention.room import GUITAR, ROOM
 
 NUMBER = r"-?\d+\.\d+"
 
@@ -151,7 +151,8 @@ def test_values_and_what_the_parts_of_a_block_add() -> None:
     name, model, coder = first_model()
     at = open_page("transformer/attention", model=name, text=TEXT, view="Values", values_of="2.3", query="9")
     tokens = torch.tensor(coder.encode(TEXT))
-    adds, stream = lens.additions(model, tokens), list(model.residual_stream(tokens[None], causal=True))
+    adds = lens.additions(lambda: model(tokens[None]), model.blocks)
+    stream = list(model.residual_stream(tokens[None], causal=True))
     frames = figure(at, "values")[1]["data.0.z"]
     drawn = torch.tensor(frames)[9]  # the sum last
     maps = lens.record(model, tokens)
@@ -160,17 +161,18 @@ def test_values_and_what_the_parts_of_a_block_add() -> None:
     assert drawn[:-1] == pytest.approx(terms[largest], abs=1e-6)
     assert drawn[-1] == pytest.approx(terms.sum(0), abs=1e-5)
     heads = torch.einsum("hij,hjd->ihd", maps.weights[1], maps.values[1]).flatten(1)
-    assert adds.attention[1] == pytest.approx(model.blocks[1].mixer.proj(heads), abs=1e-4)
+    assert adds.added["mixer"][1] == pytest.approx(model.blocks[1].mixer.proj(heads), abs=1e-4)
     for l in range(len(model.blocks)):
-        assert adds.before[l] + adds.attention[l] + adds.mlp[l] == pytest.approx(stream[l + 1][0], abs=1e-4)
+        both = adds.added["mixer"][l] + adds.added["feedforward"][l]
+        assert adds.before[l] + both == pytest.approx(stream[l + 1][0], abs=1e-4)
     texts = {
         "embedding": f"+{float(stream[0][0, 9].norm()):.1f}",
-        "attention": f"+{float(adds.attention[1, 9].norm()):.1f}",
-        "mlp": f"+{float(adds.mlp[1, 9].norm()):.1f}",
+        "attention": f"+{float(adds.added['mixer'][1, 9].norm()):.1f}",
+        "mlp": f"+{float(adds.added['feedforward'][1, 9].norm()):.1f}",
     }
     assert machine(at) == texts
     bar = film(at, "query")
-    ids, _ = lens.favourites(model, stream[2][0])
+    ids = model.logits(model.final_norm(stream[2][0])).argmax(-1)
     assert bar["count"] == len(TEXT)
     assert bar["captions"][9].endswith(f"{text.names(coder, ids)[9]} after MLP 2.")
 
@@ -180,14 +182,17 @@ def test_a_block_that_normalises_last_adds_up_too() -> None:
     torch.manual_seed(0)
     model = GPT(7, context=5, layers=2, heads=2, width=8, norm="post").eval()
     tokens = torch.tensor([1, 2, 3, 4])
-    adds = lens.additions(model, tokens, off=[(0, 1)])
+    off = lens.switches(lens.layers(model), [(0, 1)])
+    adds = lens.additions(lambda: model(tokens[None]), model.blocks, off)
+    mixed, passed = adds.added["mixer"], adds.added["feedforward"]
     for l, block in enumerate(model.blocks):
-        assert torch.allclose(adds.between[l], block.mixer_norm(adds.before[l] + adds.attention[l]))
-        assert torch.allclose(adds.after[l], block.feedforward_norm(adds.between[l] + adds.mlp[l]))
-    assert torch.allclose(model.logits(model.final_norm(adds.after[-1])), lens.record(
-        model, tokens, off=[(0, 1)]).logits, atol=1e-6)  # fmt: skip
-    whole = lens.additions(model, tokens)
-    assert not torch.allclose(adds.attention[0], whole.attention[0], atol=1e-6)
+        assert torch.allclose(adds.after["mixer"][l], block.mixer_norm(adds.before[l] + mixed[l]))
+        both = block.feedforward_norm(adds.after["mixer"][l] + passed[l])
+        assert torch.allclose(adds.after["feedforward"][l], both)
+    logits = model.logits(model.final_norm(adds.after["feedforward"][-1]))
+    assert torch.allclose(logits, lens.record(model, tokens, off=[(0, 1)]).logits, atol=1e-6)
+    whole = lens.additions(lambda: model(tokens[None]), model.blocks)
+    assert not torch.allclose(mixed[0], whole.added["mixer"][0], atol=1e-6)
 
 
 @torch.no_grad()
@@ -329,17 +334,15 @@ def test_words_attend_where_the_scenes_say() -> None:
     model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
     assert isinstance(model, GPT)
 
-    def looks(scene: str) -> dict[str, str]:
-        state = ROOM.scenes[scene].state
-        column, row = state.head
-        tokens = torch.tensor(coder.encode(state.text))
+    def looks(written: str, head: tuple[int, int]) -> dict[str, str]:
+        column, row = head
+        tokens = torch.tensor(coder.encode(written))
         largest = lens.record(model, tokens).weights[row - 1, column - 1].argmax(-1)
         words = [coder.decode([int(i)]).strip() for i in tokens]
         return {word: words[k] for word, k in zip(words, largest.tolist(), strict=True)}
 
-    people = looks("Noun head")
+    state = ROOM.scenes["Noun head"].state
+    people = looks(state.text, state.head)
     assert {people["red"], people["dress"]} == {"woman"} and {people["black"], people["suit"]} == {"man"}
-    places = looks("Preposition head")
+    places = looks(GUITAR, (2, 2))  # of a lecture: the preposition head
     assert [places[word] for word in ("blue", "shirt", "the")] == ["in", "in", "on"]
-    state = ROOM.scenes["Preposition head"].state
-    assert state.view == "Arcs" and state.text.split()[3] == "a"

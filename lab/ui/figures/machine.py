@@ -87,7 +87,9 @@ def header(
         "title": result.title,
         "svg": svg,
         "need": need,
-        "alone": next(part for part, of in shown.items() if of.role == "hidden"),
+        "alone": next(
+            part for role in ("hidden", "attention") for part, of in shown.items() if of.role == role
+        ),
         "parts": {
             part: {
                 "name": readings[part].name or of.name,

@@ -1,6 +1,6 @@
 """Attention drawn below its maps: one dot product, and what a head is worth."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import plotly.graph_objects as go
@@ -52,16 +52,27 @@ def weighted_values(terms: Tensor, sums: Tensor, labels: Sequence[Sequence[str]]
     return tree
 
 
-def added(norms: Tensor, parts: Sequence[str], layer: int) -> Tree:
-    """The length of what each part adds to the residual stream at each token, those of one layer in full.
+def added(norms: Tensor, parts: Sequence[str], own: Mapping[str, int]) -> Tree:
+    """The length of what each part adds to the residual stream at each token, those of one block in full.
 
     Args:
-        norms: (T, P). layer: from 0.
+        norms: (T, P). own: places of that block's parts, by the sublayer's name.
     """
-    inks = [theme.INPUT, *[theme.ATTENTION, theme.HIDDEN] * (len(parts) // 2)]
-    own = (2 * layer + 1, 2 * layer + 2)
+    inks = [theme.HIDDEN if part.startswith(("MLP", "experts")) else theme.ATTENTION for part in parts]
+    inks[0] = theme.INPUT
     fig = bars(parts, norms[0], horizontal=True, xlabel="norm of what is added")
-    colors = [ink if i in own else theme.fade(ink, 0.35) for i, ink in enumerate(inks)]
+    colors = [ink if i in own.values() else theme.fade(ink, 0.35) for i, ink in enumerate(inks)]
     fig.update_traces(marker={"color": colors}, hovertext=None, hovertemplate="%{x:.3f}<extra></extra>")
     fig.update_xaxes(range=[0, 1.05 * float(norms.max())])
     return turning(fig, x=norms)
+
+
+def router(w: Tensor, p: Tensor) -> Tree:
+    """Weights of the chosen experts at each token beside the probabilities of all: (T, E) each."""
+    experts = [f"expert {e + 1}" for e in range(w.shape[1])]
+    fig = bars(
+        experts, w[0], baseline=p[0], names=("weight of the chosen", "probability of all"), horizontal=True,
+        probability=True,
+    )  # fmt: skip
+    fig.update_traces(hovertext=None, hoverinfo=None, hovertemplate="%{y}: %{x:.3f}<extra></extra>")
+    return turning(turning(fig, 0, x=p), 1, x=w)  # what is compared with is drawn first

@@ -1,75 +1,49 @@
-"""Lens of the page: the reader's text as the model's tokens, and what the attention lens says of it.
+"""Lens of the page: what the attention lens says of the reader's text, and what stands in for it in Mamba.
 
 Tokens are counted from 0 here; the controls of layers, heads and tokens count from 1.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import cast
 
 import torch
 from torch import Tensor
 
 from lab.lenses import attention
 from lab.lenses import text as texts
+from modules.transformer.attention import Attention
 from modules.transformer.gpt import GPT
+from modules.transformer.mixer_tagger import MixerTagger
+from modules.transformer.recorder import record_attention
+from pages.transformer.attention import subjects
 from pages.transformer.attention.room import WORDS
+from pages.transformer.attention.subjects import Card, Model, Read, named, read, subject
 
-Card = Mapping[str, Any]
 Pairs = Sequence[tuple[int, int]]
-fits = texts.gpt_of_text  # what the room admits
+fits = subjects.fits  # what the room admits
 BARS = 7  # next tokens that are drawn
-ROWS = 8  # weighted values that are drawn, by their weight
-MOST = 128  # tokens that are drawn; every row is a frame
 
-# --- The text -------------------------------------------------------------------------------------
+# --- What the pass used ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Read:
-    """A text as rows and columns.
+class Hidden:
+    """Mamba read as attention, y_t = Σ_s M_ts u_s in each of its D channels.
 
     Attributes:
-        tokens: (T,). pieces: their names. readable: the text that they spell.
-        groups: the tokens of each row. names: of the rows.
-        strange: a sentence on what the vocabulary has not. cut: whether the model sees but its beginning.
+        M: (L, D, T, T). u: (L, D, T).
     """
 
-    tokens: Tensor
-    pieces: list[str]
-    readable: str
-    groups: list[range]
-    names: list[str]
-    strange: str
-    cut: bool
+    M: Tensor
+    u: Tensor
 
     @property
-    def ends(self) -> list[int]:
-        """The last token of each row: the next token is read there."""
-        return [group[-1] for group in self.groups]
-
-
-def read(model: GPT, model_card: Card, text: str, units: str) -> Read:
-    """The text as the model's tokens.
-
-    Raises:
-        UserError: none of it can be read.
-    """
-    coder = texts.tokenizer(model_card)
-    readable, strange = texts.readable(coder, text)
-    tokens = texts.read(coder, readable)
-    most = min(model.context, MOST)
-    cut, tokens = len(tokens) > most, tokens[:most]
-    pieces = texts.names(coder, tokens)
-    groups = [range(i, i + 1) for i in range(len(pieces))]
-    if units == WORDS:
-        groups = attention.words([coder.tokens[i] for i in tokens.tolist()])
-    names = ["".join(pieces[i] for i in group) for group in groups]
-    return Read(tokens, pieces, readable, groups, names, strange, cut)
-
-
-# --- What the pass used ---------------------------------------------------------------------------
+    def shares(self) -> Tensor:
+        """Σ_d |M_ts| of all tokens s, rows sum to 1: (L, T, T)."""
+        size = self.M.abs().sum(1)
+        return size / size.sum(-1, keepdim=True)
 
 
 @dataclass(frozen=True)
@@ -77,130 +51,104 @@ class ForwardPass:
     """Activations that one pass used, with heads off.
 
     Attributes:
-        weights: (L, H, R, R) between rows. after, labels: the next tokens after each row.
+        maps, hidden: what was recorded of attention, or of Mamba; the other is None.
+        weights: (L, H, R, S) between rows and columns; of Mamba (L, 1, T, T), the shares of |M|.
+        after, labels: the next tokens after each row; None and nothing of an encoder that predicts none.
     """
 
-    maps: attention.Maps
+    maps: attention.Maps | None
+    hidden: Hidden | None
     weights: Tensor
-    after: attention.NextBars
+    after: attention.NextBars | None
     labels: list[list[str]]
 
 
+@torch.no_grad()
 def forward_pass(
-    model: GPT, model_card: Card, text: str, units: str, causal: bool, off: Pairs
+    model: Model, model_card: Card, text: str, units: str, causal: bool, off: Pairs, stack: str
 ) -> ForwardPass:
     """One pass over the text."""
-    sentence, coder = read(model, model_card, text, units), texts.tokenizer(model_card)
-    maps = attention.record(model, sentence.tokens, causal, from_zero(off))
-    whole = attention.record(model, sentence.tokens, causal).logits if off else maps.logits
-    after = attention.next_bars(maps, whole, BARS)
-    weights = attention.merged(maps.weights, sentence.groups) if units == WORDS else maps.weights
-    return ForwardPass(maps, weights, after, [texts.names(coder, after.ids[end]) for end in sentence.ends])
+    sentence = read(model, model_card, text, units, stack)
+    one = subject(model, sentence, causal, stack)
+    maps = hidden = None
+    if isinstance(model, MixerTagger):
+        with record_attention() as seen:
+            logits = one.run()
+        calls = [seen.calls[mixer][0] for mixer in one.mixers]
+        u = torch.stack([cast(Tensor, call.values)[0, ..., 0] for call in calls])
+        hidden = Hidden(torch.stack([call.weights[0] for call in calls]), u)
+        weights = hidden.shares[:, None]
+    else:
+        maps = attention.record_pass(one.run, cast(list[Attention], one.mixers), from_zero(off))
+        logits, weights = maps.logits, maps.weights
+    if not one.answers:
+        return ForwardPass(maps, hidden, weights, None, [])
+    after = attention.bars_of(logits, one.run() if off else logits, BARS)
+    if units == WORDS:
+        weights = attention.merged(weights, sentence.groups)
+    labels = [named(model_card, after.ids[end]) for end in sentence.ends]
+    return ForwardPass(maps, hidden, weights, after, labels)
 
 
 def spoken(
     result: ForwardPass, text: Read, layer: int, head: int, kept: tuple[int, int] | None, units: str
 ) -> attention.Spoken:
-    """The softmax of every row of a head."""
+    """The softmax of every row of a head; of Mamba its sum."""
+    if result.hidden is not None:
+        return summed(result.hidden, layer, text, kept)
+    assert result.maps is not None
     if units == WORDS:
         return attention.word_equations(result.maps, layer, head, text.groups, text.names, kept)
-    return attention.equations(result.maps, layer, head, text.names, kept)
+    return attention.equations(result.maps, layer, head, text.names, kept, text.columns)
+
+
+def summed(hidden: Hidden, layer: int, text: Read, kept: tuple[int, int] | None) -> attention.Spoken:
+    """Each token with the one that it takes most from, in the channel where that is largest."""
+    shares = hidden.shares[layer]
+    keys = shares.argmax(1).tolist()
+    if kept is not None:
+        keys[kept[0]] = kept[1]
+    captions, latex = [], []
+    for t, s in enumerate(keys):
+        terms = hidden.M[layer, :, t] * hidden.u[layer]  # (D, T)
+        d = int(terms[:, s].abs().argmax())
+        captions.append(
+            f"Layer {layer + 1}: {text.names[t]} ({t + 1}) gives {text.names[s]} ({s + 1}) a share of "
+            f"{float(shares[t, s]):.2f}; there is no query and no key. Channel {d + 1} in numbers."
+        )
+        latex.append(
+            rf"y_t = \sum_{{s \le t}} M_{{ts}} u_s = {float(terms[d].sum()):.3f}, \quad M_{{ts}} u_s = "
+            rf"{float(hidden.M[layer, d, t, s]):.3f} \cdot {float(hidden.u[layer, d, s]):.3f} = "
+            rf"{float(terms[d, s]):.3f}"
+        )
+    return attention.Spoken(keys, captions, latex)
+
+
+# --- Of language models alone ---------------------------------------------------------------------
 
 
 def deep(
     model: GPT, model_card: Card, text: str, units: str, asks: int, causal: bool, off: Pairs
 ) -> attention.Depths:
     """One token through the layers."""
-    sentence, named = read(model, model_card, text, units), partial(texts.names, texts.tokenizer(model_card))
+    sentence = read(model, model_card, text, units, "")
+    names = partial(texts.names, texts.tokenizer(model_card))
     return attention.depths(
-        model, sentence.tokens, sentence.ends[asks - 1], named, BARS, causal, from_zero(off)
+        model, sentence.tokens, sentence.ends[asks - 1], names, BARS, causal, from_zero(off)
     )
 
 
-def named(depths: attention.Depths, model_card: Card) -> list[list[str]]:
-    """Names of the tokens that are read after each layer."""
-    return [texts.names(texts.tokenizer(model_card), ids) for ids in depths.ids]
-
-
 def influence(model: GPT, model_card: Card, text: str, units: str, causal: bool) -> Tensor:
-    return attention.influence(model, read(model, model_card, text, units).tokens, causal)
+    return attention.influence(model, read(model, model_card, text, units, "").tokens, causal)
 
 
 def importance(model: GPT, model_card: Card, text: str, units: str, causal: bool) -> Tensor:
-    return attention.importance(model, read(model, model_card, text, units).tokens, causal)
+    return attention.importance(model, read(model, model_card, text, units, "").tokens, causal)
 
 
 def from_zero(off: Pairs) -> list[tuple[int, int]]:
     """Layers and heads as the models count them."""
     return [(layer - 1, head - 1) for layer, head in off]
-
-
-# --- What one head takes of the values ------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Taken:
-    """Vectors that one head takes of the values, and that the parts of the model add at each token.
-
-    Attributes:
-        terms: (T, K, D), α_ij v_j of the K tokens j of largest weight, for each token i that takes them.
-        labels: of these K rows: the token, its place and its weight.
-        sums: (T, D), over all j: the head's output before its projection.
-        parts: names of the parts of the residual stream; norms: (T, P), the length of what each adds.
-        layer: of the head, from 0.
-        captions, latex: a sentence and an equation for each token.
-    """
-
-    terms: Tensor
-    labels: list[list[str]]
-    sums: Tensor
-    parts: list[str]
-    norms: Tensor
-    layer: int
-    captions: list[str]
-    latex: list[str]
-
-
-def taken(
-    model: GPT,
-    model_card: Card,
-    text: str,
-    units: str,
-    values_of: str,
-    causal: bool,
-    off: Pairs,
-) -> Taken:
-    """Values weighted by attention, and what attention and MLP of each block add to the stream."""
-    sentence = read(model, model_card, text, units)
-    maps = attention.record(model, sentence.tokens, causal, from_zero(off))
-    L = len(maps.weights)
-    l, h = (int(number) - 1 for number in values_of.split("."))
-    weights, values = maps.weights[l, h], maps.values[l, h]
-    most = weights.topk(min(ROWS, len(weights)))  # (T, K)
-    terms = most.values[..., None] * values[most.indices]
-    labels = [
-        [f"{weight:.2f} × {sentence.pieces[j]} ({j + 1})" for weight, j in zip(row, places, strict=True)]
-        for row, places in zip(most.values.tolist(), most.indices.tolist(), strict=True)
-    ]
-    sums, adds = weights @ values, attention.additions(model, sentence.tokens, causal, from_zero(off))
-    blocks = torch.stack([adds.attention, adds.mlp], 1).flatten(0, 1)  # (2L, T, C)
-    norms = torch.cat([adds.before[:1], blocks]).norm(dim=-1).T
-    parts = ["embedding", *(f"{part} {k + 1}" for k in range(L) for part in ("attention", "MLP"))]
-    coder = texts.tokenizer(model_card)
-    between, after = (
-        texts.names(coder, attention.favourites(model, x[l])[0]) for x in (adds.between, adds.after)
-    )
-    captions, latex = [], []
-    for i, (name, j) in enumerate(zip(sentence.pieces, most.indices[:, 0].tolist(), strict=True)):
-        captions.append(
-            f"{name} ({i + 1}) takes most of the value of {sentence.pieces[j]} ({j + 1}). The likeliest next "
-            f"token is {between[i]} after attention {l + 1}, {after[i]} after MLP {l + 1}."
-        )
-        latex.append(
-            rf"o = \sum_j \alpha_j v_j, \quad \mathrm{{norm}}(o) = {float(sums[i].norm()):.3f}, \quad "
-            rf"\mathrm{{norm}}(\mathrm{{MLP}}) = {float(norms[i, 2 * l + 2]):.3f}"
-        )
-    return Taken(terms, labels, sums, parts, norms, l, captions, latex)
 
 
 # --- What the machine says ------------------------------------------------------------------------
@@ -209,15 +157,13 @@ def taken(
 def numbers(result: ForwardPass, text: Read, layer: int) -> list[dict[str, str]]:
     """At each row: which token, of which block the head is, how likely the likeliest next token is."""
     rows, blocks = len(text.ends), len(result.weights)
-    tops = result.after.now[text.ends].max(1).values.tolist()
-    return [
-        {
-            "tokens": f"{row + 1} of {rows}",
-            "attention": f"{layer + 1} of {blocks}",
-            "logits": f"p = {top:.2f}",
-        }
-        for row, top in enumerate(tops)
+    says = [
+        {"tokens": f"{row + 1} of {rows}", "attention": f"{layer + 1} of {blocks}"} for row in range(rows)
     ]
+    if result.after is None:
+        return says
+    tops = result.after.now[text.ends].max(1).values.tolist()
+    return [said | {"logits": f"p = {top:.2f}"} for said, top in zip(says, tops, strict=True)]
 
 
 def numbers_of_blocks(depths: attention.Depths) -> list[dict[str, str]]:
@@ -227,9 +173,3 @@ def numbers_of_blocks(depths: attention.Depths) -> list[dict[str, str]]:
         {"attention": f"{block + 1} of {len(tops)}", "logits": f"p = {top:.2f}"}
         for block, top in enumerate(tops)
     ]
-
-
-def numbers_of_parts(result: Taken) -> list[dict[str, str]]:
-    """At each token: the length of what embedding, attention and MLP add."""
-    places = {"embedding": 0, "attention": 2 * result.layer + 1, "mlp": 2 * result.layer + 2}
-    return [{part: f"+{float(row[at]):.1f}" for part, at in places.items()} for row in result.norms]

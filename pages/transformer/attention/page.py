@@ -3,7 +3,8 @@
 from lab import ui
 from lab.lenses import attention
 from modules.transformer.attention import Attention, attention_weights
-from pages.transformer.attention import figures, lens, reasons
+from modules.transformer.mamba import SelectiveSSM
+from pages.transformer.attention import bounds, figures, lens, reasons, subjects, values
 from pages.transformer.attention.room import (
     ARCS,
     HEAD,
@@ -20,20 +21,23 @@ from pages.transformer.attention.room import (
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-    text = ui.compute(lens.read, now)
-    if text.strange:
-        ui.warning(text.strange)
+    text = ui.compute(subjects.read, now)
+    if text.says:
+        ui.warning(text.says)
     if text.cut:
         ui.caption(
             f"Only the first {len(text.tokens)} tokens of your text are shown: the model sees no more."
         )
+model = ui.load(now.model)
+gpt, translator = bounds.is_gpt(model), bounds.is_translator(model)
 result = ui.compute(lens.forward_pass, now)
-names, T = text.names, len(text.names)
+hidden = result.hidden is not None  # Mamba
+names, columns, T = text.names, text.columns, len(text.names)
 L, H = result.weights.shape[:2]
 layer, head = (max(i - 1, 0) for i in ui.cell(now.head, L + 1, H + 1) or (0, 0))  # from 1 in links
 if now.view == VALUES:
     layer, head = (int(number) - 1 for number in now.values_of.split("."))
-kept = ui.cell(now.token, T, T)
+kept = ui.cell(now.token, T, len(columns))
 spoken = lens.spoken(result, text, layer, head, kept, now.units)
 
 # --- Pictures -----------------------------------------------------------------------------------
@@ -45,14 +49,19 @@ else:
     query = film.at
 row = result.weights[layer, head, query]
 if now.view in (HEADS, ARCS):
+    beside = None
+    if result.after is not None:
+        beside = ui.Beside(values.answer(model), result.labels, result.after.now[text.ends],
+                           result.after.all_heads[text.ends] if now.off else None)  # fmt: skip
+    maps = "Shares of |M| of the state space" if hidden else "Attention weights"
     with stage.picture:
         ui.cells(
-            result.weights, rows=names, columns=names, key=TOKEN, maps=HEAD, film=film, root=True,
+            result.weights, rows=names, columns=columns, key=TOKEN, maps=HEAD, film=film, root=True,
             off=lens.from_zero(now.off), arcs=now.view == ARCS,
-            titles={"rows": "query", "columns": "key", "down": "layer", "across": "head"},
-            beside=ui.Beside("next token", result.labels, result.after.now[text.ends],
-                             result.after.all_heads[text.ends] if now.off else None),
-            alt=f"Attention weights of {L} layers and {H} heads over {T} tokens, one head large, and the "
+            titles={"rows": "output" if hidden else "query", "columns": "input" if hidden else "key",
+                    "down": "layer", "across": "" if hidden else "head"},
+            beside=beside,
+            alt=f"{maps} of {L} layers and {H} heads over {T} tokens, one head large, and the "
             "likeliest next tokens after the row",
         )  # fmt: skip
     with stage.foot:
@@ -60,20 +69,21 @@ if now.view in (HEADS, ARCS):
         film.bar(captions=spoken.captions, equations=spoken.latex)
 elif now.view == LAYERS:
     deep = ui.compute(lens.deep, now)
+    likeliest = [lens.named(ui.card(now.model), ids) for ids in deep.ids]
     with stage.picture:
         ui.cells(
             result.weights[:, :, query].flatten(0, 1), columns=names, key="layers", film=film, band=H,
             rows=[f"{l + 1}.{h + 1}" for l in range(L) for h in range(H)], marks=[query] * L, root=True,
             on_press=lambda row, column: ui.moved(now, asks=column + 1, layer=row // H),
             titles={"rows": "layer.head", "columns": f"key, for the query of {names[query]} ({query + 1})"},
-            beside=ui.Beside("next token, logit lens", lens.named(deep, ui.card(now.model)), deep.p),
+            beside=ui.Beside("next token, logit lens", likeliest, deep.p),
             alt=f"Attention of one token in all {L} layers of {H} heads, and the next token read after each",
         )  # fmt: skip
     with stage.foot:
         ui.machine(now.model, film=film, lit=["attention"] * L, says=lens.numbers_of_blocks(deep))
         film.bar(captions=deep.captions, equations=deep.latex)
 elif now.view == VALUES:
-    taken = ui.compute(lens.taken, now)
+    taken = ui.compute(values.taken, now)
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -83,13 +93,20 @@ elif now.view == VALUES:
                 "feature, and the sum over all tokens",
             )  # fmt: skip
         with right:
-            ui.figure(
-                figures.added(taken.norms, taken.parts, layer), key="added", film=film, share=1.0,
-                alt="Norm of what the embedding, and attention and MLP of each block, add to the residual "
-                "stream of the token",
-            )  # fmt: skip
+            if taken.router is not None:
+                ui.figure(
+                    figures.router(taken.router.w, taken.router.p), key="router", film=film, share=1.0,
+                    alt="Weights of the experts that the router chooses, beside the probabilities of all",
+                )  # fmt: skip
+            else:
+                ui.figure(
+                    figures.added(taken.norms, taken.parts, taken.own), key="added", film=film, share=1.0,
+                    alt="Norm of what the embedding, and the parts of each block, add to the residual "
+                    "stream of the token",
+                )  # fmt: skip
     with stage.foot:
-        ui.machine(now.model, film=film, lit=[("attention", "mlp")] * T, says=lens.numbers_of_parts(taken))
+        lit = [("attention", "mlp") if "feedforward" in taken.own else ("attention",)] * T
+        ui.machine(now.model, film=film, lit=lit, says=values.numbers_of_parts(taken))
         film.bar(captions=taken.captions, equations=taken.latex)
 elif now.view == LEAK:
     moved = ui.compute(lens.influence, now)
@@ -129,24 +146,22 @@ else:
 # --- Words --------------------------------------------------------------------------------------
 
 with stage.below:
-    if now.view in (HEADS, ARCS) and now.units == PIECES:
+    if result.maps is not None and now.view in (HEADS, ARCS) and now.units == PIECES:
         key = spoken.keys[query]
         story = attention.dot(result.maps, layer, head, query)
         ui.figure(
-            figures.elementwise(story.query, story.keys[key], (names[query], names[key])),
+            figures.elementwise(story.query, story.keys[key], (names[query], columns[key])),
             key="products",
-            alt=f"Query of {names[query]}, key of {names[key]} and their product, feature by feature",
+            alt=f"Query of {names[query]}, key of {columns[key]} and their product, feature by feature",
         )
         ui.table(
-            {"key": names, "q·k": story.scores, "q·k/√D": story.scaled, "e^(q·k/√D)": story.raised,
+            {"key": columns, "q·k": story.scores, "q·k/√D": story.scaled, "e^(q·k/√D)": story.raised,
              "weight": story.weights},
             alt="The softmax of the chosen row, number by number", key="softmax",
         )  # fmt: skip
-    ui.notice(
-        "Each row is a distribution: its weights sum to 1, and with the mask nothing lies right of the "
-        "diagonal. A weight says where a head attends, not what the model needs: ablation shows that. "
-        "Without the mask later tokens reach earlier predictions."
-    )
+    ui.notice(reasons.about(model, now.stack))
+    if translator:
+        ui.page_link(next(page for page in ui.pages() if page.url == "transformer-translator"))
     if now.view == LAYERS:
         options = {l: f"layer {l + 1}" for l in range(L)}
         ui.check(
@@ -159,27 +174,45 @@ with stage.below:
         )
     else:
         ranking = row.argsort(descending=True, stable=True)[:4].tolist()
-        options = {j: f"{names[j]} ({j + 1})" for j in sorted({*ranking, query})}
+        places = sorted({*ranking, query} if query < len(columns) else set(ranking))
+        options = {j: f"{columns[j]} ({j + 1})" for j in places}
+        which = f"layer {layer + 1}" if hidden else f"layer {layer + 1}, head {head + 1}"
         ui.check(
-            f"In layer {layer + 1}, head {head + 1}, to which token does {names[query]} ({query + 1}) attend "
-            "most?",
+            f"In {which}, to which token does {names[query]} ({query + 1}) give the largest share?"
+            if hidden
+            else f"In {which}, to which token does {names[query]} ({query + 1}) attend most?",
             list(options.values()), options[ranking[0]], f"Its weight is {float(row[ranking[0]]):.3f}.",
-            wrong=reasons.unheard(row, options), veils=("picture", "equation"),
+            wrong=reasons.unheard(row, options, hidden), veils=("picture", "equation"),
         )  # fmt: skip
-    words = f"attention.merged(maps.weights, {text.groups})" if now.units == WORDS else "maps.weights"
-    ui.program(
-        f"""
-        import torch
-        from lab import experiments, weights
-        from lab.lenses import attention, text
+    if gpt:
+        words = f"attention.merged(maps.weights, {text.groups})" if now.units == WORDS else "maps.weights"
+        ui.program(
+            f"""
+            import torch
+            from lab import experiments, weights
+            from lab.lenses import attention, text
 
-        place = experiments.find({now.model.partition("/")[0]!r}).weights
-        model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
-        tokens = torch.tensor(coder.encode({text.readable!r}))[: {len(text.tokens)}]
-        maps = attention.record(model, tokens, causal={now.causal}, off={lens.from_zero(now.off)})
-        weights = {words}
-        result = weights[{layer}, {head}, {query}]  # layer, head and token count from 0
-        """,
-        shows=row,
-    )
-    ui.source(attention_weights, Attention.forward, attention.record, references=ROOM.references)
+            place = experiments.find({now.model.partition("/")[0]!r}).weights
+            model, coder = weights.load(place), text.tokenizer(weights.read_card(place))
+            tokens = torch.tensor(coder.encode({text.readable!r}))[: {len(text.tokens)}]
+            maps = attention.record(model, tokens, causal={now.causal}, off={lens.from_zero(now.off)})
+            weights = {words}
+            result = weights[{layer}, {head}, {query}]  # layer, head and token count from 0
+            """,
+            shows=row,
+        )
+    else:
+        ui.program(
+            f"""
+            from lab import experiments, weights
+            from pages.transformer.attention import lens
+
+            place = {ui.spelled(now.model)}
+            model, card = weights.load(place), weights.read_card(place)
+            found = lens.forward_pass(model, card, {now.text!r}, "", True, {now.off}, {now.stack!r})
+            result = found.weights[{layer}, {head}, {query}]  # layer, head and token count from 0
+            """,
+            shows=row,
+        )
+    ways = (SelectiveSSM.hidden_attention,) if hidden else (attention_weights, Attention.forward)
+    ui.source(*ways, attention.record_pass, references=ROOM.references)

@@ -11,9 +11,10 @@ from torch import Tensor
 from datamodules import gazette
 from lab.errors import UserError
 from lab.lenses import attention
+from lab.lenses.hidden_words import strange
 from modules.transformer.bert_heads import SentenceClassifier, SpanExtractor, TokenClassifier, span_scores
 from modules.transformer.recorder import record_attention
-from pages.transformer.masked_words.lens import MOST, strange
+from pages.transformer.masked_words.lens import MOST
 
 CODER = gazette.tokenizer()
 
