@@ -33,16 +33,16 @@ def head_values(importance: Tensor) -> go.Figure:
     )  # fmt: skip
 
 
-def weighted_values(terms: Tensor, sums: Tensor, labels: Sequence[Sequence[str]]) -> Tree:
+def weighted_values(terms: Tensor, sums: Tensor, labels: Sequence[Sequence[str]], feature: str) -> Tree:
     """Weighted values α_ij v_j, a row each, feature by feature, and below them the sum over all tokens, for
     each token i.
 
     Args:
-        terms: (T, K, D). sums: (T, D). labels: names of the K rows, for each token.
+        terms: (T, K, D). sums: (T, D). labels: names of the K rows, for each token. feature: what D counts.
     """
     values = np.concatenate([array(terms), array(sums)[:, None]], axis=1)  # (T, K + 1, D)
     fig = heatmap(
-        values[0], y=[*labels[0], "sum"], scale="diverging", xlabel="feature of the head", hover=False,
+        values[0], y=[*labels[0], "sum"], scale="diverging", xlabel=feature, hover=False,
         colorbar=False,
     )  # fmt: skip
     most = float(abs(values).max()) or 1.0

@@ -88,9 +88,11 @@ elif now.view == VALUES:
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(
-                figures.weighted_values(taken.terms, taken.sums, taken.labels), key="values", film=film,
-                share=1.0, alt="The values of largest attention weight times that weight, feature by "
-                "feature, and the sum over all tokens",
+                figures.weighted_values(taken.terms, taken.sums, taken.labels,
+                                        "channel" if hidden else "feature of the head"),
+                key="values", film=film, share=1.0,
+                alt="The values of largest attention weight times that weight, feature by feature, and the "
+                "sum over all tokens",
             )  # fmt: skip
         with right:
             if taken.router is not None:

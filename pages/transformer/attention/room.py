@@ -112,6 +112,8 @@ ROOM = Room(
         "y_t": "output of the state space, in one channel",
         "M_{ts}": "weight of token s in the output at t, of any sign",
         "u_s": "input of the state space at token s",
+        "t": "token of the output",
+        "s": "token of the input",
     },
     state=State,
     scenes={
