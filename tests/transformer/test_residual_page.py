@@ -7,11 +7,12 @@ from torch import Tensor
 
 from lab import experiments, weights
 from lab.lenses import text as texts
+from lab.lenses import tuned_lens
 from modules.transformer.gpt import GPT
 from modules.transformer.recorder import record_attention
 from modules.transformer.stream import record_stream
 from pages.transformer.residual import figures, lens, spoken
-from pages.transformer.residual.room import DIFFERENCE, LIKELIEST, RANK, ROOM, WHOLE, State
+from pages.transformer.residual.room import DIFFERENCE, LIKELIEST, LOGIT, RANK, ROOM, TUNED, WHOLE, State
 
 PLACE = experiments.ZOO / "gpt-pydocs"
 CARD = weights.read_card(PLACE)
@@ -88,7 +89,7 @@ def test_the_term_of_a_head_is_what_it_adds_through_the_last_norm() -> None:
 
 @torch.no_grad()
 def test_the_lens_ends_in_the_prediction(shipped: GPT) -> None:
-    one = lens.grid(shipped, CARD, TEXT, WHOLE)
+    one = lens.grid(shipped, CARD, TEXT, WHOLE, LOGIT)
     tokens = lens.read(shipped, CARD, TEXT).tokens
     p = shipped(tokens[None])[0, -lens.MOST :].softmax(-1)
     assert torch.allclose(one.p[-1], p.max(-1).values, atol=1e-6)
@@ -107,7 +108,7 @@ def test_the_lens_ends_in_the_prediction(shipped: GPT) -> None:
 def test_switching_off_is_what_the_weights_would_say() -> None:
     model, tokens = drawn(bias=True), None
     for part in lens.removable(model)[1:]:
-        one = lens.grid(model, CARD, TEXT, part)
+        one = lens.grid(model, CARD | {"experiment": "drawn"}, TEXT, part, LOGIT)
         tokens = lens.read(model, CARD, TEXT).tokens
         name, _, number = part.rpartition(" ")
         copy = drawn(bias=True)
@@ -123,32 +124,70 @@ def test_switching_off_is_what_the_weights_would_say() -> None:
 
 
 def test_scenes_say_what_is_so(shipped: GPT) -> None:
-    whole = lens.grid(shipped, CARD, TEXT, WHOLE)
+    whole = lens.grid(shipped, CARD, TEXT, WHOLE, LOGIT)
     tokens = lens.read(shipped, CARD, TEXT).tokens[-lens.MOST :]
     assert (whole.ids[0] == tokens).float().mean() > 0.8  # the embedding reads the token itself
     for scene, least in (("Attention off", 2), ("MLP off", 6), ("Skips off", 6)):
-        other = lens.grid(shipped, CARD, TEXT, ROOM.scenes[scene].state.without)
+        other = lens.grid(shipped, CARD, TEXT, ROOM.scenes[scene].state.without, LOGIT)
         assert int((other.ids[-1] != whole.ids[-1]).sum()) >= least, scene
     state = ROOM.scenes["Letters"].state
     place = experiments.ZOO / state.model
     letters, card = weights.load(place), weights.read_card(place)
     assert isinstance(letters, GPT)
-    one = lens.grid(letters, card, state.text, WHOLE)
+    one = lens.grid(letters, card, state.text, WHOLE, state.reader)
     names = spoken.named(one, card)
-    assert [row[-1] for row in names][2:] == ["i"] * 3 and names[1][-1] != "i"
+    assert [row[-1] for row in names][1:] == ["i"] * 4 and names[0][-1] != "i"
+    plain = spoken.named(lens.grid(letters, card, state.text, WHOLE, LOGIT), card)
+    assert [row[-1] for row in plain][1:] != ["i"] * 4  # by the logit lens one layer later
     state = ROOM.scenes["Words"].state
     place = experiments.ZOO / state.model
     words, card = weights.load(place), weights.read_card(place)
     assert isinstance(words, GPT)
-    names = spoken.named(lens.grid(words, card, state.text, WHOLE), card)
+    names = spoken.named(lens.grid(words, card, state.text, WHOLE, LOGIT), card)
     assert [row[-1].strip(" ␣") for row in names][2:] == ["street"] * 3
     assert "street" not in names[1][-1]
     parts = lens.contributions(shipped, CARD, TEXT, DIFFERENCE)
     assert float(parts.heads[-1].min()) < 0 < float(parts.mlp[-1].max())
 
 
+@torch.no_grad()
+def test_both_lenses_are_read_side_by_side(shipped: GPT) -> None:
+    """The scene Tuned lens: KL at each cell by hand; nearer at every layer, in the mean of the text."""
+    one = lens.grid(shipped, CARD, TEXT, WHOLE, TUNED)
+    plain = lens.grid(shipped, CARD, TEXT, WHOLE, LOGIT)
+    assert torch.equal(one.kls[LOGIT], plain.kl) and torch.equal(one.kls[TUNED], one.kl)
+    assert torch.equal(one.ids[-1], plain.ids[-1]) and one.kl[-1].abs().max() == 0
+    fitted = tuned_lens.find(CARD)
+    assert fitted is not None
+    tokens = lens.read(shipped, CARD, TEXT).tokens
+    stream = [x[0, 2 - lens.MOST] for x in shipped.residual_stream(tokens[None])]  # the third that is drawn
+    x = stream[1] + fitted.lens.weight[1] @ stream[1] + fitted.lens.bias[1]
+    p, q = (shipped.logits(shipped.final_norm(y)).softmax(-1) for y in (stream[-1], x))
+    assert float(one.kl[1, 2]) == pytest.approx(float((p * (p / q).log()).sum()), abs=1e-4)
+    assert int(one.ids[1, 2]) == int(q.argmax())
+    assert (one.kl[:-1].mean(1) < plain.kl[:-1].mean(1)).all()
+    assert (one.kl[:-1, -1] < plain.kl[:-1, -1]).all()
+    assert (plain.ids[0] == tokens[-lens.MOST :]).float().mean() > 0.8  # the token itself; tuned, the next
+    assert (one.ids[0] == tokens[-lens.MOST :]).float().mean() < 0.5
+    tree = figures.divergences(one.kls)
+    assert len(tree["data"]) == 2 and tree["data"][1]["y"].values.shape == one.kl[:-1].T.shape
+    latex = spoken.of_grid(one, lens.read(shipped, CARD, TEXT), spoken.named(one, CARD), TUNED)[1]
+    assert f"{float(one.kl[-2, 0]):.3f}" in latex[0] and "W_l x_l" in latex[0]
+
+
+def test_a_model_without_a_tuned_lens_is_read_by_the_logit_lens() -> None:
+    place = experiments.ZOO / "leakygpt-shakespeare"
+    model, card = weights.load(place), weights.read_card(place)
+    assert isinstance(model, GPT) and not lens.tunable("Logit lens", card)
+    assert lens.tunable("Logit lens", CARD)
+    one = lens.grid(model, card, "First Citizen", WHOLE, TUNED)
+    assert list(one.kls) == [LOGIT] and one.held_out == {} and torch.equal(one.kl, one.kls[LOGIT])
+    at = open_page("transformer/residual", model="leakygpt-shakespeare", reader=TUNED)
+    assert not at.exception
+
+
 def test_figures_have_a_frame_for_each_token(shipped: GPT) -> None:
-    one, text = lens.grid(shipped, CARD, TEXT, WHOLE), lens.read(shipped, CARD, TEXT)
+    one, text = lens.grid(shipped, CARD, TEXT, WHOLE, LOGIT), lens.read(shipped, CARD, TEXT)
     names = spoken.named(one, CARD)
     tree = figures.lens(one.p, names, text.pieces, "probability")
     assert len(tree["layout"]["shapes"][0]["x0"].values) == len(text.pieces) == lens.MOST

@@ -1,6 +1,6 @@
 """The grid of the logit lens, and a logit as a table of terms; a film goes through the tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from torch import Tensor
@@ -11,6 +11,7 @@ from lab.figures.moving import Tree, per_frame, resting, turning
 from lab.figures.tokens import escape, shortened
 
 SIZE = 15  # of the names in cells
+LEAST = 1e-3  # nats; what is nearer is drawn there
 
 
 def layer_names(count: int) -> list[str]:
@@ -52,6 +53,24 @@ def through_layers(final_p: Tensor) -> Tree:
     fig.update_xaxes(tickvals=list(range(p.shape[1])))
     fig.update_yaxes(range=[-0.03, 1.03])
     return turning(fig, y=p)
+
+
+def divergences(kls: Mapping[str, Tensor]) -> Tree:
+    """KL of the prediction to what each lens reads after each layer but the last, where all are 0, for each
+    token read: (L + 1, T) each."""
+    curve = {name: array(values[:-1]).T.clip(LEAST) for name, values in kls.items()}  # (T, L)
+    inks = dict(zip(curve, (theme.HIDDEN, theme.OUTPUT), strict=False))
+    fig = curves(
+        {name: y[0] for name, y in curve.items()}, xlabel="layer", ylabel="KL to the prediction, nats",
+        markers=True, colors=inks, height=460,
+    )  # fmt: skip
+    ends = [np.log10(bound) for bound in (min(map(np.min, curve.values())), max(map(np.max, curve.values())))]
+    fig.update_xaxes(tickvals=list(range(next(iter(curve.values())).shape[1])))
+    fig.update_yaxes(type="log", range=[ends[0] - 0.15, ends[1] + 0.15], dtick=1)
+    tree: Tree = fig.to_plotly_json()
+    for trace, y in enumerate(curve.values()):
+        tree = turning(tree, trace, y=y)
+    return tree
 
 
 def terms(heads: Tensor, mlp: Tensor) -> Tree:

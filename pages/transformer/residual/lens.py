@@ -12,12 +12,23 @@ import torch
 from torch import Tensor, nn
 
 from lab.experiments import Experiment
-from lab.lenses import attention, surfaces
+from lab.lenses import attention, surfaces, tuned_lens
 from lab.lenses import text as texts
 from modules.transformer.gpt import GPT
 from modules.transformer.recorder import record_attention
 from modules.transformer.stream import StreamRecorder, record_stream
-from pages.transformer.residual.room import CAPITAL, COUPLE, DIFFERENCE, RAISED, RANK, WHOLE
+from modules.transformer.tuned_lens import divergence, log_p
+from pages.transformer.residual.room import (
+    CAPITAL,
+    COUPLE,
+    DIFFERENCE,
+    GRID,
+    LOGIT,
+    RAISED,
+    RANK,
+    TUNED,
+    WHOLE,
+)
 
 Card = Mapping[str, Any]
 MOST = 8  # tokens that are drawn: names stand in the cells
@@ -40,6 +51,11 @@ def examples(model_card: Card) -> dict[str, str]:
 
 def first_text(model_card: Card) -> str:
     return next(iter(examples(model_card).values()))
+
+
+def tunable(view: str, model_card: Card) -> bool:
+    """Check whether the chosen model has a tuned lens."""
+    return view == GRID and tuned_lens.find(model_card) is not None
 
 
 def removable(model: GPT) -> list[str]:
@@ -96,7 +112,7 @@ def switched_off(model: GPT, part: str) -> Iterator[StreamRecorder]:
         yield recorder
 
 
-# --- The logit lens -------------------------------------------------------------------------------
+# --- The logit lens and the tuned one -------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -107,6 +123,8 @@ class Grid:
         ids, p: (L + 1, T), the likeliest token and its probability.
         final_p, rank: (L + 1, T), of the token that is likeliest after the last layer; ranks from 1.
         kl: (L + 1, T), KL from the last layer's distribution to this one's, in nats.
+        kls: the same by each lens that the model has.
+        held_out: mean KL on the test text by each of them, (L + 1,); nothing without a tuned lens.
     """
 
     ids: Tensor
@@ -114,24 +132,37 @@ class Grid:
     final_p: Tensor
     rank: Tensor
     kl: Tensor
+    kls: dict[str, Tensor]
+    held_out: dict[str, Tensor]
 
 
 @torch.no_grad()
-def grid(model: GPT, model_card: Card, text: str, without: str) -> Grid:
-    """The lens on the last tokens of a text."""
+def grid(model: GPT, model_card: Card, text: str, without: str, reader: str) -> Grid:
+    """A lens on the last tokens of a text; one that the model has not is the logit lens."""
     tokens = read(model, model_card, text).tokens
     with switched_off(model, without):
         stream = [x[0, -MOST:] for x in model.residual_stream(tokens[None])]  # L + 1 of (T, C)
-    final = model.logits(model.final_norm(stream[-1])).log_softmax(-1)  # (T, V)
+    final = log_p(model, stream[-1])  # (T, V)
     last = final.argmax(-1, keepdim=True)  # (T, 1)
-    rows = []
-    for x in stream:  # one layer at a time: a vocabulary may be large
-        log_p = model.logits(model.final_norm(x)).log_softmax(-1)
-        top, of_last = log_p.max(-1), log_p.gather(-1, last)
-        rank = (log_p > of_last).sum(-1) + 1
-        kl = (final.exp() * (final - log_p)).sum(-1)
-        rows.append((top.indices, top.values.exp(), of_last[:, 0].exp(), rank, kl))
-    return Grid(*(torch.stack(column) for column in zip(*rows, strict=True)))
+    fitted = tuned_lens.find(model_card)
+    readers = {LOGIT: stream}
+    if fitted is not None:
+        readers[TUNED] = [fitted.lens.translated(l, x) for l, x in enumerate(stream)]
+    rows: list[tuple[Tensor, ...]] = []
+    kls: dict[str, list[Tensor]] = {name: [] for name in readers}
+    chosen = reader if reader in readers else LOGIT
+    for name, states in readers.items():
+        for x in states:  # one layer at a time: a vocabulary may be large
+            log_q = log_p(model, x)
+            kls[name].append(divergence(final, log_q))
+            if name == chosen:
+                top, of_last = log_q.max(-1), log_q.gather(-1, last)
+                rank = (log_q > of_last).sum(-1) + 1
+                rows.append((top.indices, top.values.exp(), of_last[:, 0].exp(), rank))
+    ids, p, final_p, ranks = (torch.stack(column) for column in zip(*rows, strict=True))
+    found = {name: torch.stack(values) for name, values in kls.items()}
+    held_out = {} if fitted is None else {LOGIT: fitted.logit, TUNED: fitted.tuned}
+    return Grid(ids, p, final_p, ranks, found[chosen], found, held_out)
 
 
 def cell_values(one: Grid, colour: str) -> Tensor:

@@ -1,8 +1,9 @@
 """Residual stream: the logit lens over all layers and tokens, and a logit as the sum of what was added."""
 
 from lab import ui
+from modules.transformer import tuned_lens
 from pages.transformer.residual import figures, lens, spoken
-from pages.transformer.residual.room import DIFFERENCE, GRID, RANK, ROOM, WHOLE
+from pages.transformer.residual.room import DIFFERENCE, GRID, LOGIT, RANK, ROOM, TUNED, WHOLE
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -19,7 +20,8 @@ film = ui.film_of(now, T, names=text.pieces)
 def logit_lens() -> None:
     one = ui.compute(lens.grid, now)
     names, L = spoken.named(one, card), len(one.ids) - 1
-    captions, latex = spoken.of_grid(one, text, names)
+    reader = now.reader if now.reader in one.kls else LOGIT
+    captions, latex = spoken.of_grid(one, text, names, reader)
     label = "1 / rank of the final token" if now.colour == RANK else "probability"
     with stage.picture:
         left, right = ui.columns([3, 1])
@@ -34,25 +36,25 @@ def logit_lens() -> None:
                       "KL": one.kl.flatten()},
             )  # fmt: skip
         with right:
-            ui.figure(
-                figures.through_layers(one.final_p), key="course", film=film, share=1.0,
-                alt="Probability of the finally likeliest token after each layer",
-                data={"layer": range(L + 1), "p": one.final_p[:, film.at]},
-            )  # fmt: skip
+            if reader == TUNED:
+                ui.figure(
+                    figures.divergences(one.kls), key="divergences", film=film, share=1.0,
+                    alt="KL of the prediction to what both lenses read after each layer",
+                    data={"layer": range(L + 1), **{k: v[:, film.at] for k, v in one.kls.items()}},
+                )  # fmt: skip
+            else:
+                ui.figure(
+                    figures.through_layers(one.final_p), key="course", film=film, share=1.0,
+                    alt="Probability of the finally likeliest token after each layer",
+                    data={"layer": range(L + 1), "p": one.final_p[:, film.at]},
+                )  # fmt: skip
     with stage.foot:
         says = [{"tokens": f"{t + 1} of {T}", "logits": f"p = {float(one.p[L, t]):.2f}"} for t in range(T)]
         ui.machine(now.model, film=film, lit=["logits"] * T, says=says)
         film.bar(captions=captions, equations=latex)
-    mean = one.kl.mean(1).tolist()
     with stage.below:
         off = f" Switched off here: {now.without}." if now.without != WHOLE else ""
-        ui.notice(
-            "The stream has the width of the embedding at every layer, so the model's last norm and head "
-            "can read it anywhere. They were trained for the last layer alone: what they read below is what "
-            "is there in the terms of the last layer. KL of the last layer's distribution to those below, "
-            f"mean of {T} tokens: {', '.join(f'{value:.2f}' for value in mean)} nats from the embedding "
-            f"up.{off}"
-        )
+        ui.notice(spoken.about_lens(one, T) + off)
         settled = next(l for l in range(L + 1) if bool((one.ids[l:, film.at] == one.ids[-1, film.at]).all()))
         options = figures.layer_names(L + 1)
         ui.check(
@@ -67,8 +69,8 @@ def logit_lens() -> None:
             },
             veils=("picture", "equation"),
         )  # fmt: skip
-        program(f"lens.grid(model, card, {text.readable!r}, {now.without!r}).final_p[:, {film.at}]",
-                one.final_p[:, film.at])  # fmt: skip
+        given = f"model, card, {text.readable!r}, {now.without!r}, {reader!r}"
+        program(f"lens.grid({given}).final_p[:, {film.at}]", one.final_p[:, film.at])  # fmt: skip
 
 
 def parts() -> None:
@@ -140,4 +142,4 @@ if now.view == GRID:
 else:
     parts()
 with stage.below:
-    ui.source(lens.grid, lens.contributions, references=ROOM.references)
+    ui.source(lens.grid, tuned_lens.fit, lens.contributions, references=ROOM.references)

@@ -8,6 +8,7 @@ from lab.room import Choice, Frame, Model, Room, Scene, Text, late
 VIEWS = GRID, PARTS = "Logit lens", "Contributions"
 COLOURS = PROBABILITY, RANK = "probability", "rank of the last"
 TARGETS = LIKELIEST, DIFFERENCE = "likeliest", "first − second"
+READERS = LOGIT, TUNED = "logit lens", "tuned lens"
 WHOLE = "nothing"
 CAPITAL = "First Citizen:\nSpeak.\n\nFirst Cit"
 COUPLE = "A woman in a red dress and a man in a black suit are walking down the"
@@ -29,6 +30,11 @@ class State:
         Text("Your text", first=late("lens", "first_text"), examples=late("lens", "examples"),
              help="The last 8 tokens are drawn."),
     ] = None  # fmt: skip
+    reader: Annotated[
+        str,
+        Choice("Lens", READERS, when=late("lens", "tunable"),
+               help="Tuned: an affine map behind each layer, fitted to text that the model has not seen."),
+    ] = LOGIT  # fmt: skip
     colour: Annotated[
         str,
         Choice("Colour", COLOURS, when=gridded,
@@ -53,8 +59,8 @@ ROOM = Room(
     idea="Every head and every MLP adds to one stream; the model's head can read it after each layer.",
     place=55,
     minutes=8,
-    words="residual stream; logit lens; direct logit attribution; skip connection; ablation; unembedding; "
-    "interpretability; LayerNorm",
+    words="residual stream; logit lens; tuned lens; direct logit attribution; skip connection; ablation; "
+    "unembedding; interpretability; LayerNorm",
     references=(
         "nostalgebraist 2020, interpreting GPT: the logit lens",
         "Elhage et al. 2021, A mathematical framework for transformer circuits",
@@ -71,7 +77,13 @@ ROOM = Room(
         "E": "head of the model (unembedding)",
         r"\mathrm{LN}": "last LayerNorm",
         "z": "logit, or difference of two",
+        "q_l(v)": "the same by the tuned lens",
+        "W_l": "matrix fitted for layer l",
+        "b_l": "bias fitted for layer l",
+        r"\mathrm{KL}": "Kullback–Leibler divergence",
+        "p_L": "the prediction",
     },
+    was={"Lead": "Contributions"},
     scenes={
         "Logit lens": Scene(
             "Read upwards: low layers guess the token itself or a common one; the top row is the prediction.",
@@ -86,16 +98,16 @@ ROOM = Room(
             State(colour=RANK),
         ),
         "Letters": Scene(
-            "A model of letters: behind the last t the i of Citizen is the likeliest from layer 2 on.",
-            State(model="gpt-shakespeare", text=CAPITAL),
+            "A model of letters, tuned: behind the last t the i of Citizen is the likeliest from layer 1 on.",
+            State(model="gpt-shakespeare", text=CAPITAL, reader=TUNED),
         ),
         "Contributions": Scene(
             "The logit of the likeliest token is a sum: each cell is what one head or one MLP adds to it.",
             State(view=PARTS),
         ),
-        "Lead": Scene(
-            "First token minus second: blue and red cells speak for the one and for the other.",
-            State(view=PARTS, target=DIFFERENCE),
+        "Tuned lens": Scene(
+            "The lowest row now guesses next tokens, seldom the token itself; right, the KL is smaller.",
+            State(reader=TUNED),
         ),
         "Attention off": Scene(
             "Attention 1 adds nothing: the rows above guess without what earlier tokens told in that layer.",
