@@ -31,6 +31,6 @@ def reached(one: Study) -> Tree:
         [np.where(one.needed == L, 1.0, np.where(one.heard(L), BEFORE, 0.0)) for L in range(one.depth + 1)]
     )
     return heatmaps(
-        values, labels(S), labels(T), "after L layers; dark: new", square=True, colorbar=False, zmin=0,
+        values, labels(S), labels(T), "after L layers; strong: new", square=True, colorbar=False, zmin=0,
         zmax=1, xlabel="token j, heard of", ylabel="token i", height=520,
     )  # fmt: skip
