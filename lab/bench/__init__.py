@@ -64,6 +64,14 @@ BENCHES = {
         "lab.bench.pretraining",
         "pre-training: three tasks from 50, 200 and 1,000 labels, with and without bert-gazette, three seeds",
     ),
+    "objectives": (
+        "lab.bench.objectives",
+        "masked words against next words: what frozen networks know after the same steps, three seeds each",
+    ),
+    "vision": (
+        "lab.bench.vision",
+        "vision transformers: beside a CNN on few pictures, and windows that shift or not, three seeds each",
+    ),
     "positions": (
         "lab.bench.positions",
         "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",

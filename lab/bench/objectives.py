@@ -1,8 +1,9 @@
 """Masked words against next words: what an encoder and a decoder learn from the same texts in the same steps.
 
-Both have four blocks of width 64 (post-norm and pre-norm, as BERT and GPT-2 have them) and read the articles of the gazette, `BATCH` in a step, at
-one rate. The decoder has a loss at every word, the encoder at 15 % of them, drawn anew in each step. Then the
-networks are frozen, and two logistic regressions on the hidden vectors of `LABELS` texts ask
+Both have four blocks of width 64, post-norm as BERT and pre-norm as GPT-2, and read the articles of the
+gazette, `BATCH` in a step, at one rate. The decoder has a loss at every word, the encoder at 15 % of them,
+drawn anew in each step. Then the networks are frozen, and two logistic regressions on the hidden vectors of
+`LABELS` texts ask
 
     verdict   does a review recommend? from the mean of its words' vectors
     tag       is a name that only its sentence can tell a person, a place or an organisation? from its vector
@@ -127,26 +128,32 @@ def train(objective: Objective, seed: int, steps: tuple[int, ...] = STEPS) -> li
         return GPT(articles.kinds, CONTEXT, **sizes)
 
     model = seeded(network, seed)
-    tasks: list[tuple[Labelled, Any]] = [(Reviews(LABELS, seed=seed), verdicts), (Names(LABELS, seed=seed), tags)]
-    found = []
+    tasks: list[tuple[Labelled, Any]] = [
+        (Reviews(LABELS, seed=seed), verdicts),
+        (Names(LABELS, seed=seed), tags),
+    ]
+    for data, _ in tasks:
+        data.setup()
+    found: list[tuple[int, list[float]]] = []
 
     def look(step: int) -> None:
         if step not in steps:
             return
         model.eval()
         right = []
-        for data, read in tasks:
-            data.setup()
-            parts = [read(model, *split[torch.arange(len(split))]) for split in (data.train_set, data.test_set)]
+        for data, vectors in tasks:
+            parts = [
+                vectors(model, *split[torch.arange(len(split))]) for split in (data.train_set, data.test_set)
+            ]
             right.append(probe(*zip(*parts, strict=True)))
         model.train()
-        found.append((step, articles.asked / max(1, articles.words), *right))
+        found.append((step, [articles.asked / max(1, articles.words), *right]))
 
     seconds = fit(model, articles, seed, max(steps), RATE, batch=BATCH, look=look)
     today, size = datetime.date.today().isoformat(), model.num_parameters
     return [
         Run(objective, seed, step, size, seconds, today, *(round(value, 4) for value in values))
-        for step, *values in found
+        for step, values in found
     ]
 
 

@@ -1,6 +1,6 @@
 """Vision transformers on few pictures, and windows that shift.
 
-few      a vision transformer and a CNN of as many weights on 500, 5,000 and 50,000 pictures of digits and of
+few      a vision transformer and a CNN of as many weights on 500, 2,000 and 8,000 pictures of digits and of
          clothes, for the same `STEPS` steps, without augmentation; the rate of each is that of its recipe
 strokes  are two strokes in opposite corners of a picture parallel? A vision transformer, and Swins of four
          blocks with and without shifts of the windows and merging of the patches
@@ -19,9 +19,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal, get_args
 
 import torch
-from torch import Tensor
 
 from datamodules.base import Split, TensorSplit
 from datamodules.mnist import MNIST
@@ -29,31 +29,37 @@ from lab.bench import runs_file
 from lab.bench.fitting import fit
 from lab.bench.timing import Row, spread
 from lab.seeding import seeded
+from modules.base import Module
 from modules.convolution.cnn2d import CNN2d
-from modules.labels import Labels
 from modules.transformer.swin import Swin
 from modules.transformer.vit import ViT
 
+Data = Literal["MNIST", "FashionMNIST"]
+Task = Literal["strokes", "MNIST", "FashionMNIST"]
 KEPT = runs_file.RESULTS / "vision-runs.jsonl"
 SEEDS, BATCH, STEPS, RATE = (0, 1, 2), 64, 1_000, 2e-3
-DATA = ("MNIST", "FashionMNIST")
-PICTURES = (500, 5_000, 50_000)
-NETWORKS: dict[str, Callable[[], Labels]] = {
-    "ViT": lambda: ViT(layers=4, heads=4, width=32, patch=4),  # 53,578 weights
-    "CNN": lambda: CNN2d(channels=[16, 32, 64], kernel_sizes=[5, 3, 3]),  # 54,778
+DATA: tuple[Data, ...] = get_args(Data)
+PICTURES = (500, 2_000, 8_000)
+NETWORKS: dict[str, Callable[[], Module]] = {
+    "ViT": lambda: ViT(layers=4, heads=4, width=32, patch=4),
+    "CNN": lambda: CNN2d(channels=[16, 32, 64], kernel_sizes=[5, 3, 3]),
 }
 SIDE, LENGTH, DRAWN = 16, 4, 4_096  # pixels of a picture, of a stroke; pictures that are drawn
-STROKES: dict[str, Callable[[], Labels]] = {
+
+
+def swin(shift: bool, merge: bool) -> Swin:
+    """Four blocks with windows of 4 × 4 patches, on 8 × 8 patches, or 4 × 4 after merging."""
+    shape = (1, SIDE, SIDE)
+    return Swin(shape, 2, patch=2, window=4, depths=(2, 2), heads=2, width=32, shift=shift, merge=merge)
+
+
+STROKES: dict[str, Callable[[], Module]] = {
     "ViT": lambda: ViT((1, SIDE, SIDE), 2, patch=2, layers=4, heads=2, width=32, pool="mean"),
-} | {
-    f"Swin{', shifts' * shift}{', merging' * merge}": (
-        lambda shift=shift, merge=merge: Swin(
-            (1, SIDE, SIDE), 2, patch=2, window=4, depths=(2, 2), heads=2, width=32, shift=shift, merge=merge
-        )
-    )
-    for shift in (False, True)
-    for merge in (False, True)
-}  # fmt: skip
+    "Swin without shifts and merging": lambda: swin(False, False),
+    "Swin without merging": lambda: swin(True, False),
+    "Swin without shifts": lambda: swin(False, True),
+    "Swin": lambda: swin(True, True),
+}
 
 
 @dataclass(frozen=True)
@@ -75,12 +81,15 @@ class Run:
 
 
 @cache
-def photographs(name: str) -> tuple[TensorSplit, TensorSplit]:
+def photographs(name: Data) -> tuple[TensorSplit, TensorSplit]:
     """Training and test pictures with their labels."""
     data = MNIST(name=name, binarize="none")
     data.prepare_data()
     data.setup()
-    return tuple(TensorSplit(*split[torch.arange(len(split))][:2]) for split in (data.train_set, data.test_set))
+    train_set, test_set = (
+        TensorSplit(*split[torch.arange(len(split))][:2]) for split in (data.train_set, data.test_set)
+    )
+    return train_set, test_set
 
 
 def first(split: TensorSplit, count: int, seed: int) -> TensorSplit:
@@ -107,16 +116,16 @@ def strokes(count: int, seed: int) -> TensorSplit:
 
 
 @torch.no_grad()
-def accuracy(model: Labels, test: Split) -> float:
+def accuracy(model: Module, test: Split) -> float:
     """Share of the pictures whose class is right."""
     right = []
     for rows in torch.arange(len(test)).split(500):
         x, y = test[rows]
-        right.append((model.predict(x).argmax(-1) == y).float())
+        right.append((model(x).argmax(-1) == y).float())
     return float(torch.cat(right).mean())
 
 
-def train(task: str, network: str, pictures: int, seed: int, steps: int = STEPS) -> Run:
+def train(task: Task, network: str, pictures: int, seed: int, steps: int = STEPS) -> Run:
     """Train once: pictures, their order and the first weights depend on the seed alone."""
     if task == "strokes":
         build, train_set, test_set = STROKES[network], strokes(pictures, seed), strokes(DRAWN, -1)
@@ -130,27 +139,24 @@ def train(task: str, network: str, pictures: int, seed: int, steps: int = STEPS)
     return Run(task, network, pictures, seed, steps, size, seconds, today, round(acc, 5))
 
 
-def plan() -> list[tuple[str, str, int, int]]:
+def plan() -> list[tuple[Task, str, int, int]]:
     """Task, network, pictures and seed of all trainings, seed by seed."""
-    return [
-        run
-        for seed in SEEDS
-        for run in [
-            *(("strokes", network, DRAWN, seed) for network in STROKES),
-            *((task, network, n, seed) for task in DATA for n in PICTURES for network in NETWORKS),
-        ]
-    ]
+    found: list[tuple[Task, str, int, int]] = []
+    for seed in SEEDS:
+        found += [("strokes", network, DRAWN, seed) for network in STROKES]
+        found += [(data, network, n, seed) for data in DATA for n in PICTURES for network in NETWORKS]
+    return found
 
 
 def kept(path: Path = KEPT) -> list[Run]:
     """The runs so far, in the order of the plan."""
-    order = plan()
+    order: list[tuple[str, str, int, int]] = [*plan()]
     return sorted(
-        runs_file.read(path, Run), key=lambda run: order.index((run.task, run.network, run.pictures, run.seed))
+        runs_file.read(path, Run), key=lambda r: order.index((r.task, r.network, r.pictures, r.seed))
     )
 
 
-def missing(path: Path = KEPT) -> list[tuple[str, str, int, int]]:
+def missing(path: Path = KEPT) -> list[tuple[Task, str, int, int]]:
     """Trainings that are not there."""
     there = {(run.task, run.network, run.pictures, run.seed) for run in kept(path)}
     return [run for run in plan() if run not in there]
