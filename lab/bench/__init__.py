@@ -167,7 +167,7 @@ def run(argv: list[str]) -> int:
         "--write", action="store_true", help="keep the results in lab/bench/results, and rebuild its README"
     )
     parser.add_argument("--only", metavar="TEXT", help="dashboard: pages with this in their address")
-    parser.add_argument("--minutes", type=float, help="server: how long (10)")
+    parser.add_argument("--minutes", type=float, help="server: how long (10); scaling: when to stop")
     parser.add_argument("--readers", type=int, help="server: how many read at the same time (20)")
     parser.add_argument("--processes", type=int, help="server: served by so many (1)")
     parser.add_argument(

@@ -242,9 +242,12 @@ def tuned(width: int, results: Sequence[dict[str, Any]]) -> float:
     return float(best.get(width, statistics.median_high(best.values())))
 
 
-def go_on(runs: Sequence[Run], path: Path = FILE, most: int = HELD_OUT) -> None:
-    """Train the runs that are not in the file, and append each when it ends."""
+def go_on(runs: Sequence[Run], path: Path = FILE, most: int = HELD_OUT, minutes: float = math.inf) -> None:
+    """Train the runs that are not in the file, and append each when it ends; none begins after `minutes`."""
+    start = time.monotonic()
     for number, run in enumerate(runs):
+        if time.monotonic() - start > 60 * minutes:
+            return
         results = kept(path)
         if any(same(run, result) for result in results):
             continue
@@ -348,10 +351,10 @@ def of_shape(results: Sequence[dict[str, Any]]) -> dict[tuple[int, int], list[fl
     return found
 
 
-def measure(quick: bool = False) -> list[Row]:
-    """Train what is missing of the plan, and say what all runs say."""
+def measure(quick: bool = False, minutes: float = math.inf) -> list[Row]:
+    """Train what is missing of the plan, for so many minutes, and say what all runs say."""
     if not quick:
-        go_on(plan())
+        go_on(plan(), minutes=minutes)
         return rows(kept())
     with tempfile.TemporaryDirectory() as folder:
         path, few = Path(folder) / "scaling.jsonl", 20_000

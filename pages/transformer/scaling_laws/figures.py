@@ -185,14 +185,16 @@ def seeds(found: Fitted, seed: int) -> go.Figure:
 
 def own_sizes(found: Ours) -> go.Figure:
     """L − E of our runs over N, the line through the smaller ones, and its interval at those left out."""
-    n = np.geomspace(found.N[0], found.N[-1], 61)
+    n = np.geomspace(found.N[found.first], found.N[-1], 61)
     said, low, high = found.line.predict(n)
     fig = go.Figure()
     fig.add_scatter(x=[*n, *n[::-1]], y=[*low, *high[::-1]], fill="toself", mode="lines", name="90 %",
                     line={"width": 0}, fillcolor=theme.fade(theme.BLUE, 0.2), hoverinfo="skip")  # fmt: skip
     fig.add_scatter(x=n, y=said, mode="lines", name="line", line={"width": 3, "color": theme.BLUE})
     for name, rows, symbol in (
-        ("fitted", slice(0, found.kept), "circle"), ("left out", slice(found.kept, None), "circle-open"),
+        ("fitted", slice(found.first, found.kept), "circle"),
+        ("predicted", slice(found.kept, None), "circle-open"),
+        ("too narrow", slice(0, found.first), "diamond-open"),
     ):  # fmt: skip
         marker = {"size": 15, "color": theme.ORANGE, "symbol": symbol, "line": {"width": 3}}
         fig.add_scatter(x=found.N[rows], y=found.excess[rows], mode="markers", name=name, marker=marker)

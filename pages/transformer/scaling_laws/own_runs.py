@@ -18,13 +18,16 @@ class Ours:
     """What `lab bench scaling` has found so far.
 
     Attributes:
-        N, excess: sizes and L − E, (S,), the mean of the seeds. kept: how many were fitted.
+        N, excess: sizes and L − E, (S,), the mean of the seeds.
+        first, kept: rows first … kept − 1 are fitted; those before are too narrow for a straight line, those
+            behind are predicted.
         line: the fit. curves: budget C -> sizes and L − E, of budgets with three sizes or more.
         seeds: how many. floor: E of the language.
     """
 
     N: Array
     excess: Array
+    first: int
     kept: int
     line: Line
     curves: dict[float, tuple[Array, Array]]
@@ -44,11 +47,11 @@ def ours(without: int) -> Ours:
     runs = scaling.of_group(results, "size")
     sizes = scaling.means(runs)
     N, y = np.array([n for n, _ in sizes], float), np.array(list(sizes.values()))
-    kept = len(N) - without
+    first, kept = int((12 * min(scaling.WIDTHS) ** 2 > N).sum()), len(N) - without
     curves = {}
     for C in scaling.BUDGETS:
         if len(curve := scaling.isoflop(results, C)) >= 3:
             curves[C] = np.array(list(curve), float), np.array(list(curve.values()))
     floor = float(runs[0]["loss"] - runs[0]["excess"])
-    line = fit_line(N[:kept], y[:kept])
-    return Ours(N, y, kept, line, curves, len({run["seed"] for run in runs}), floor)
+    line = fit_line(N[first:kept], y[first:kept])
+    return Ours(N, y, first, kept, line, curves, len({run["seed"] for run in runs}), floor)

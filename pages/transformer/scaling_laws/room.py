@@ -112,5 +112,9 @@ ROOM = Room(
             "Without E the curves cannot flatten: the law promises far less loss than the large models have.",
             State(view=FIT, form=NO_FLOOR),
         ),
+        "Our own runs": Scene(
+            "Six sizes that we trained lie on a line; two larger ones come out below what it predicts.",
+            State(view=OURS),
+        ),
     },
 )  # fmt: skip
