@@ -38,7 +38,7 @@ from torch import Tensor
 from datamodules.markov import V, language
 from datamodules.text import Text, Windows
 from lab.bench.record import HERE, RESULTS
-from lab.bench.timing import Row
+from lab.bench.timing import Row, spread
 from modules.transformer.gpt import GPT
 from modules.transformer.scaling_laws import fit_chinchilla, fit_line, flops, parabola
 
@@ -322,10 +322,10 @@ def rows(results: Sequence[dict[str, Any]]) -> list[Row]:
                 say(f"isoFLOP, C = {C:g}: N* by a parabola", lowest, note)
     for (unique, N), losses in of_text(results).items():
         say(f"Shakespeare, {unique:,} characters, N = {N:,}", statistics.mean(losses),
-            f"least of validation, {len(losses)} seeds", "nats")  # fmt: skip
+            f"least of validation, {spread(losses)}", "nats")  # fmt: skip
     for (width, layers), losses in of_shape(results).items():
         say(f"shape: {layers} layers of width {width}: L − E", statistics.mean(losses),
-            f"{len(losses)} seeds, {min(losses):.4f} to {max(losses):.4f}", "nats")  # fmt: skip
+            spread(losses, 4), "nats")  # fmt: skip
     return found
 
 
