@@ -8,6 +8,7 @@ import torch
 from opening import film, open_page, run_page
 
 from lab.errors import UserError
+from lab.lenses import scan_rounds
 from pages.transformer.state_space import lens
 from pages.transformer.state_space.room import DELTAS, MEMORY, ROOM, SCAN, STEP, SYSTEMS
 
@@ -44,12 +45,12 @@ def test_the_memory_is_the_best_polynomial() -> None:
 
 def test_every_round_doubles_what_is_composed() -> None:
     found = lens.scan([1.0, 2.0, 0.0, -1.0, 3.0], 0.5)
-    assert found.count == 3 and lens.composed(found, 2) == [1, 2, 3, 4, 4]
+    assert found.count == 3 and scan_rounds.composed(found, 2) == [1, 2, 3, 4, 4]
     h = 0.0
     for t, b in enumerate([1.0, 2.0, 0.0, -1.0, 3.0]):
         h = 0.5 * h + b
         assert abs(float(found.b[-1, t]) - h) < 1e-12 and abs(float(found.states[t]) - h) < 1e-12
-    assert lens.scan([2.0], 0.5).count == 0 and len(lens.scan_equations(lens.scan([2.0], 0.5))) == 1
+    assert lens.scan([2.0], 0.5).count == 0 and len(scan_rounds.scan_equations(lens.scan([2.0], 0.5))) == 1
 
 
 def test_what_the_scenes_say() -> None:
@@ -72,7 +73,7 @@ def test_what_the_scenes_say() -> None:
     assert sixteen < 0.3 < two
     now = STATES["Scan in rounds"]
     rounds = lens.scan(lens.signal(now.signal), now.decay)
-    assert rounds.count == 4 and max(lens.composed(rounds, now.turn)) == 4 and len(rounds.states) == 12
+    assert rounds.count == 4 and max(scan_rounds.composed(rounds, now.turn)) == 4 and len(rounds.states) == 12
 
 
 def test_the_page_shows_its_numbers() -> None:

@@ -3,7 +3,7 @@ r"""A linear state-space model as recurrence, convolution and FFT; its step; HiP
     exact output between the steps: zero-order hold with Δ/M for an input that is held over M such steps
     HiPPO:  x̂(s) = Σ_n c_n √(2n+1) P_n(2 s/t − 1),   s in [0, t]
 
-Shapes: T steps, N states, F frames; a scan has R rounds.
+Shapes: T steps, N states, F frames.
 
 References: Gu et al. 2020, arXiv:2008.07669; Gu, Goel, Ré 2021, arXiv:2111.00396; [LLM] part 4.
 """
@@ -17,7 +17,7 @@ from torch import Tensor
 
 from lab.errors import UserError
 from lab.lenses import typed
-from modules.transformer import scan as scans
+from lab.lenses.scan_rounds import Rounds, rounds_of
 from modules.transformer.s4 import hippo_legs
 from modules.transformer.state_space import (
     METHODS,
@@ -253,58 +253,6 @@ def memory_equations(found: Memory) -> list[str]:
 # --- A scan in rounds --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Rounds:
-    """
-    Attributes:
-        a, b: elements after each round, first as they are, (R + 1, T). states: h of the loop (T,).
-    """
-
-    a: Tensor
-    b: Tensor
-    states: Tensor
-
-    @property
-    def count(self) -> int:
-        return len(self.a) - 1
-
-
 def scan(signal: list[float], decay: float) -> Rounds:
-    b = double(signal)[None]  # (1, T)
-    a = torch.full_like(b, decay)
-    pairs = [(a, b), *scans.rounds(a, b)]
-    return Rounds(
-        torch.cat([pair[0] for pair in pairs]),
-        torch.cat([pair[1] for pair in pairs]),
-        scans.scan(a, b, method="loop")[0],
-    )
-
-
-def composed(found: Rounds, turn: int) -> list[int]:
-    """Steps that each element has composed after so many rounds."""
-    return [min(2**turn, t + 1) for t in range(found.a.shape[1])]
-
-
-def scan_captions(found: Rounds) -> list[str]:
-    T = found.a.shape[1]
-    return [
-        f"After round {r}: {sum(2**r > t for t in range(T))} of {T} states are known."
-        if r
-        else f"Before the first round: {T} steps, of which the first is a state."
-        for r in range(found.count + 1)
-    ]
-
-
-def scan_equations(found: Rounds) -> list[str]:
-    """The last element after each round, from the two that were composed."""
-    texts = [rf"(a,b)=({found.a[0, -1]:.3g},\,{found.b[0, -1]:.3g})"]
-    T = found.a.shape[1]
-    for r in range(1, found.count + 1):
-        early = T - 1 - 2 ** (r - 1)
-        a, b = float(found.a[r - 1, early]), float(found.b[r - 1, early])
-        then_a, then_b = float(found.a[r - 1, -1]), float(found.b[r - 1, -1])
-        texts.append(
-            rf"(a'a,\,a'b+b')=({then_a:.3g}\cdot{a:.3g},\;{then_a:.3g}\cdot({b:.3g})+({then_b:.3g}))"
-            rf"=({found.a[r, -1]:.3g},\,{found.b[r, -1]:.3g})"
-        )
-    return texts
+    b = double(signal)
+    return rounds_of(torch.full_like(b, decay), b)

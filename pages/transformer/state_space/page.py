@@ -1,6 +1,8 @@
 """State space: one system by three forms, its step size, HiPPO's memory, and a scan in rounds."""
 
 from lab import ui
+from lab.figures import scan_trees
+from lab.lenses import scan_rounds
 from modules.transformer import s4, scan, state_space
 from pages.transformer.state_space import figures, lens
 from pages.transformer.state_space.room import DELTAS, FORMS, MEMORY, ROOM, STEP
@@ -123,16 +125,16 @@ def rounds() -> None:
         left, right = ui.columns([2, 1])
         with left:
             ui.figure(
-                figures.tree(found), key="tree", share=1.0, film=film,
+                scan_trees.tree(found), key="tree", share=1.0, film=film,
                 alt="Elements over tokens and rounds, each with the number of steps that it has composed",
             )  # fmt: skip
         with right:
             ui.figure(
-                figures.found_states(found), key="states", share=1.0, film=film,
+                scan_trees.found_states(found), key="states", share=1.0, film=film,
                 alt="What each element adds to the state, beside the states that a loop finds",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.scan_captions(found), equations=lens.scan_equations(found))
+        film.bar(captions=scan_rounds.scan_captions(found), equations=scan_rounds.scan_equations(found))
     with stage.below:
         ui.notice(
             "Each step is a map h → a h + b, and two of them make one again: the order of the brackets is "
