@@ -12,7 +12,7 @@ from torch.nn.utils import parameters_to_vector
 
 from lab.errors import UserError
 from lab.lenses import rewind
-from pages.transformer.gpt_trainer import figures, lens
+from pages.transformer.gpt_trainer import figures, lens, words
 from pages.transformer.gpt_trainer.room import (
     FIRST,
     GAZETTE,
@@ -68,7 +68,7 @@ def test_a_look_by_another_road() -> None:
     np.testing.assert_allclose(frame["places"], total / len(windows), rtol=1e-4)
     assert float(frame["val"]) == pytest.approx(float(frame["places"].mean()), rel=1e-5)
     assert (frame["sample"] == SMALL.sample(model)).all()
-    assert lens.rows(SMALL, frame)[0] == "".join(data.characters[i] for i in frame["sample"][0])
+    assert words.rows(SMALL, frame)[0] == "".join(data.characters[i] for i in frame["sample"][0])
 
 
 def test_the_rate_rises_over_the_warm_up() -> None:
@@ -112,8 +112,8 @@ def test_the_recorded_training_is_the_live_one() -> None:
     data = lens.default().data
     losses = vals(kept)
     assert losses[0] == pytest.approx(math.log(29), abs=0.05) and losses[-1] < data.bigram / 2  # Words
-    right, words = lens.known_words(lens.default(), kept.frames()[-1])
-    assert right > words / 2 > 10
+    right, count = words.known_words(lens.default(), kept.frames()[-1])
+    assert right > count / 2 > 10
     places = kept.frames()[-1]["places"]  # Context
     assert abs(places[0] - data.bigram) < 0.5 and places[8:].max() < data.bigram - 0.8
 
@@ -158,9 +158,9 @@ def test_a_training_that_has_run_away_is_said() -> None:
     frame = {"train": lost, "val": lost, "places": np.full(8, np.nan, np.float32),
              "sample": np.zeros((lens.ROWS, lens.COLUMNS), np.int16)}  # fmt: skip
     frames = [frame, frame]
-    assert "run away" in lens.captions(frames, [{"rate": 1.0, "warmup": 0.0}] * 2, SMALL)[1]
-    assert "undefined" in lens.equations(frames, SMALL)[1]
-    assert figures.top(frames, SMALL) > math.log(4)
+    assert "run away" in words.captions(frames, [{"rate": 1.0, "warmup": 0.0}] * 2, SMALL)[1]
+    assert "undefined" in words.equations(frames, SMALL)[1]
+    assert figures.losses(frames, SMALL)[1] > math.log(4)
     model = SMALL.build()
     with torch.no_grad():
         for p in model.parameters():
@@ -172,8 +172,8 @@ def test_words_that_the_text_has_are_coloured() -> None:
     line = figures.colored("abab xyz <b>\n abba", frozenset({"abab", "abba"}))
     assert line.count("<span") == 2 and "&lt;b&gt;⏎" in line and "xyz" in line
     frame = {"sample": np.array([[SMALL.data.characters.index(c) for c in "abab bbb ab. ab"]])}
-    assert lens.known_words(SMALL, frame) == (2, 3)  # the last word is cut off
-    assert [lens.answer(SMALL, loss) for loss in (9.0, SMALL.data.bigram + 1e-3, 0.0)] == list(lens.OPTIONS)
+    assert words.known_words(SMALL, frame) == (2, 3)  # the last word is cut off
+    assert [words.answer(SMALL, loss) for loss in (9.0, SMALL.data.bigram + 1e-3, 0.0)] == list(words.OPTIONS)
 
 
 def test_the_page_shows_these_numbers() -> None:

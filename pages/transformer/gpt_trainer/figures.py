@@ -12,18 +12,21 @@ from lab.figures.basic import curves, rule
 from lab.figures.moving import Tree, marking, per_frame, resting, turning
 from lab.figures.tokens import escape
 from lab.lenses.rewind import Frame, stacked
-from pages.transformer.gpt_trainer.lens import COLUMNS, ROWS, Recipe, levels, rows, visible
+from pages.transformer.gpt_trainer.lens import COLUMNS, ROWS, Recipe, levels
+from pages.transformer.gpt_trainer.words import rows, visible
 
 BOUNDS = {"training": theme.INPUT, "held out": theme.OUTPUT}
 BLANK = " "  # Plotly forgets a text that is empty, and shows the next one there a frame too late
 
 
-def top(frames: Sequence[Frame], recipe: Recipe) -> float:
-    """End of an axis of losses: above ln V, and above what has run away as far as it is drawn."""
+def losses(frames: Sequence[Frame], recipe: Recipe) -> list[float]:
+    """Ends of an axis of losses: a little below 0, whose label would lie on that of the other axis, and above
+    ln V and what has run away as far as it is drawn."""
     most = max(levels(recipe).values())
     values = np.concatenate([stacked(frames, name).ravel() for name in ("train", "val", "places")])
     seen = values[np.isfinite(values)]
-    return float(min(max(1.12 * most, 1.05 * seen.max(initial=0)), 2.5 * most))
+    end = float(min(max(1.12 * most, 1.05 * seen.max(initial=0)), 2.5 * most))
+    return [-0.08 * end, end]
 
 
 def leveled(fig: go.Figure, recipe: Recipe) -> None:
@@ -48,7 +51,7 @@ def course(
         rule(fig, x=place, line={"color": theme.VERMILLION, "width": 2})
     leveled(fig, recipe)
     fig.update_xaxes(range=[0, last], nticks=6)
-    fig.update_yaxes(range=[0, top(frames, recipe)], nticks=6)
+    fig.update_yaxes(range=losses(frames, recipe), nticks=6)
     tree = marking(fig, list(steps))
     return resting(tree, (list(steps), val.tolist(), theme.OUTPUT))
 
@@ -92,5 +95,5 @@ def by_place(frames: Sequence[Frame], recipe: Recipe) -> Tree:
                  ylabel="loss in nats", colors=BOUNDS)  # fmt: skip
     leveled(fig, recipe)
     fig.update_xaxes(range=[0, T + 1], nticks=6)
-    fig.update_yaxes(range=[0, top(frames, recipe)], nticks=6)
+    fig.update_yaxes(range=losses(frames, recipe), nticks=6)
     return turning(fig, y=places)

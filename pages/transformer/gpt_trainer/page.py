@@ -3,7 +3,7 @@
 from lab import ui
 from lab.lenses.rewind import Run, spell
 from modules.transformer.gpt import GPT
-from pages.transformer.gpt_trainer import figures, lens
+from pages.transformer.gpt_trainer import figures, lens, words
 from pages.transformer.gpt_trainer.room import MOST, OWN, ROOM, STRIDE, WITHIN
 
 stage = ui.stage(ROOM)
@@ -33,14 +33,14 @@ def draw(live: ui.Rewind) -> None:
         ui.figure(
             figures.sample(frames, recipe), key="sample", share=0.38, film=film,
             alt="A sample of the GPT at this step, the words that the text has in orange",
-            data={"row": lens.rows(recipe, frames[film.at])},
+            data={"row": words.rows(recipe, frames[film.at])},
         )  # fmt: skip
     with right:
         ui.figure(
             figures.by_place(frames, recipe), key="places", share=1.0, film=film,
             alt="Held-out loss over the number of characters that are seen",
         )  # fmt: skip
-    film.bar(captions=lens.captions(frames, live.knobs, recipe), equations=lens.equations(frames, recipe))
+    film.bar(captions=words.captions(frames, live.knobs, recipe), equations=words.equations(frames, recipe))
 
 
 with stage.picture:
@@ -49,7 +49,7 @@ shown = live.run.frames()
 at = min(live.film.at, len(shown) - 1)
 frame, data = shown[at], recipe.data
 loss = float(frame["val"])
-right, words = lens.known_words(recipe, frame)
+right, count = words.known_words(recipe, frame)
 with stage.below:
     source = "This training was recorded. " if live.run.recorded else ""
     ui.notice(
@@ -57,12 +57,12 @@ with stage.below:
         f"{len(data.characters)} kinds; a tenth of the text is held out. H₁ is the loss of a model that "
         "knows how often each of them comes in training, H₂ of one that knows which follows which. "
         "At the first place of a window one character is seen, so that H₂ is about the best there; below it "
-        f"everything comes from farther back. {right} of {words} words of this sample are words of the text. "
+        f"everything comes from farther back. {right} of {count} words of this sample are words of the text. "
         f"The same draws are taken at every step. This history takes {live.run.size() / 2**20:.1f} MB."
     )
     ui.check(
         "At the frame shown: what does the held-out loss say that the GPT knows?",
-        lens.OPTIONS, lens.answer(recipe, loss),
+        words.OPTIONS, words.answer(recipe, loss),
         f"Its loss is {loss:.3f}; H₁ = {data.unigram:.3f}, H₂ = {data.bigram:.3f}.",
         wrong=("The loss is below H₁.", "The loss is not between H₂ and H₁.", "The loss is not below H₂."),
         veils=("picture", "equation"),
