@@ -20,7 +20,7 @@ BUDGETS = {
     "autoregressive": 16e6,
     "latent": 14e6,
     "recurrent": 12e6,
-    "transformer": 15e6,
+    "transformer": 16e6,
 }  # bytes; any other 8 MB
 REASON = re.compile(r"^save_dtype: \w+ +# (\d\.\d) MB: \w.*", re.MULTILINE)
 BITS = {"float16": 11, "bfloat16": 8}  # of a number, its first 1 among them
