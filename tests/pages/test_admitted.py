@@ -75,10 +75,11 @@ LARGE = OF_MNIST | {n for n in WEIGHED if n.endswith("mnist")}
 LARGE |= {n.replace("digits", "mnist") for n in CHAINS} | {
     f"{kind}-mnist" for kind in (
         "gaussianchain", "neighbours", "neighbours12", "rnade", "fa", "ppca", "glow", "dcgan", "infogan",
-        "progressive", "stylegan", "ddpm")}  # fmt: skip
+        "progressive", "stylegan", "ddpm", "imagegpt-greys4")}  # fmt: skip
 RESIZED = {
     f"{kind}-mnist"
     for kind in (  # of other pictures than 28 × 28
+        "imagegpt-greys4",
         "pixelcnn-greys4",
         "pixelcnn-greys16",
         "nade-greys",

@@ -105,7 +105,7 @@ def test_bad_input_gets_a_sentence() -> None:
         lens.sequence("3.9")
     with pytest.raises(UserError, match="21 tokens"):
         lens.sequence(NOISE * 21)
-    with pytest.raises(UserError, match="no number in z"):
+    with pytest.raises(UserError, match="no number in the row of z"):
         lens.gates("")
     with pytest.raises(UserError, match="equally many"):
         lens.held([1.0], [1.0, 2.0])

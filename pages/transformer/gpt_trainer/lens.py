@@ -135,8 +135,8 @@ class Recipe(rewind.OfOneLoss):
         generator: torch.Generator,
     ) -> None:  # fmt: skip
         """A step of Adam at the rate of this step; the gradient is not clipped."""
-        rate = warmed(knobs["rate"], knobs["warmup"], steps_of(optimizers["all"]))
-        super().step(model, optimizers, {"rate": rate, "clip": 0.0}, generator)
+        rate = rate_of(knobs, steps_of(optimizers["all"]))
+        super().step(model, optimizers, dict(knobs, rate=rate, clip=0.0), generator)
 
     def loss(self, model: GPT, knobs: Mapping[str, float], generator: torch.Generator) -> Tensor:
         """Mean −log p of a character, over BATCH windows at any place."""
@@ -170,6 +170,11 @@ class Recipe(rewind.OfOneLoss):
 def warmed(rate: float, warmup: float, done: int) -> float:
     """The rate of a step, after `done` others: it rises to `rate` over `warmup` steps."""
     return rate * min(1.0, (done + 1) / max(1.0, warmup))
+
+
+def rate_of(knobs: Mapping[str, float], done: int) -> float:
+    """The rate of a step by the knobs, after `done` others."""
+    return warmed(knobs["rate"], knobs["warmup"], done)
 
 
 def steps_of(optimizer: torch.optim.Optimizer) -> int:

@@ -45,7 +45,7 @@ def captions(
             found.append(f"After {steps} steps the training has run away: turn the rate down.")
             continue
         right, words = known_words(recipe, frame)
-        rate = lens.warmed(turned["rate"], turned["warmup"], max(steps - 1, 0))
+        rate = lens.rate_of(turned, max(steps - 1, 0))
         found.append(
             f"After {steps} steps: {float(frame['val']):.3f} nats per character held out, "
             f"{float(frame['train']):.3f} in training; {right} of {words} words of the sample are words of "

@@ -71,11 +71,11 @@ def numbers(text: str, what: str) -> list[float]:
 
 
 def gates(text: str) -> list[float]:
-    return numbers(text, "z")
+    return numbers(text, "the row of z")
 
 
 def inputs(text: str) -> list[float]:
-    return numbers(text, "x")
+    return numbers(text, "the row of x")
 
 
 # --- A model at work ------------------------------------------------------------------------------------
