@@ -109,6 +109,7 @@ ROOM = Room(
         "p(v)": "probability of next token v",
         r"p_{\text{off}}(v)": "the same with heads off",
         r"\mathrm{TV}": "total variation distance",
+        r"\mathrm{experts}": "what the experts of the block add",
         "y_t": "output of the state space, in one channel",
         "M_{ts}": "weight of token s in the output at t, of any sign",
         "u_s": "input of the state space at token s",
