@@ -32,6 +32,7 @@ from datamodules.tokenizer import EncoderTokenizer
 from lab.bench import runs_file
 from lab.bench.fitting import fit
 from lab.bench.timing import Row, spread
+from lab.lenses.probes import logistic_accuracy
 from lab.seeding import seeded
 from modules.transformer.bert import BERT
 from modules.transformer.gpt import GPT
@@ -94,16 +95,6 @@ def hidden(model: BERT | GPT, tokens: Tensor) -> Tensor:
     return torch.cat([read(rows) for rows in tokens.split(250)])
 
 
-def probe(x: tuple[Tensor, Tensor], y: tuple[Tensor, Tensor]) -> float:
-    """Share of the second part that a logistic regression on the first has right; x (N, C), y (N,)."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    fitted = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1_000)).fit(x[0], y[0])
-    return float(fitted.score(x[1], y[1]))
-
-
 def verdicts(model: BERT | GPT, tokens: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
     """Mean vectors of the words of reviews, (N, C), and whether they recommend."""
     words = are_words(tokens)[..., None].float()
@@ -142,10 +133,10 @@ def train(objective: Objective, seed: int, steps: tuple[int, ...] = STEPS) -> li
         model.eval()
         right = []
         for data, vectors in tasks:
-            parts = [
+            train, test = (
                 vectors(model, *split[torch.arange(len(split))]) for split in (data.train_set, data.test_set)
-            ]
-            right.append(probe(*zip(*parts, strict=True)))
+            )
+            right.append(logistic_accuracy(*train, *test))
         model.train()
         found.append((step, [articles.asked / max(1, articles.words), *right]))
 

@@ -4,11 +4,7 @@ import torch
 
 from datamodules.masking import are_words
 from lab.bench import objectives, vision
-
-
-def accuracies(task: str, network: str, pictures: int) -> list[float]:
-    """Of the seeds, in their order."""
-    return [r.acc for r in vision.kept() if (r.task, r.network, r.pictures) == (task, network, pictures)]
+from lab.lenses.probes import logistic_accuracy
 
 
 def test_strokes_lie_in_opposite_corners_and_are_compared() -> None:
@@ -59,4 +55,13 @@ def test_a_run_repeats_itself_and_leaves_the_generator() -> None:
 
 def test_a_linear_probe_finds_what_is_there() -> None:
     x = torch.randn(200, 5, generator=torch.Generator().manual_seed(0))
-    assert objectives.probe((x[:100], x[100:]), ((x[:100, 2] > 0).long(), (x[100:, 2] > 0).long())) > 0.9
+    assert logistic_accuracy(x[:100], (x[:100, 2] > 0).long(), x[100:], (x[100:, 2] > 0).long()) > 0.9
+
+
+def test_names_are_told_from_both_sides_and_the_encoder_starts_behind() -> None:
+    """Of each of three seeds, as the table says."""
+    assert objectives.missing() == []
+    tags = {(r.objective, r.steps, r.seed): r.tag for r in objectives.kept()}
+    for seed in objectives.SEEDS:
+        few, many = ([tags[o, steps, seed] for o in objectives.OBJECTIVES] for steps in (250, 1_000))
+        assert few[0] < few[1] and many[0] > many[1] + 0.04

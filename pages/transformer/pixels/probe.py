@@ -6,12 +6,10 @@ Shapes: `N` pictures, `C` channels, `L` layers, `R` = L + 2 things that are read
 from dataclasses import dataclass
 
 import torch
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from torch import Tensor
 
 from lab.lenses import stock
+from lab.lenses.probes import logistic_accuracy
 from modules.transformer.image_gpt import ImageGPT
 
 LABELS, SEEDS = 500, 3  # digits that a probe learns from, and draws of them
@@ -47,7 +45,5 @@ def probed(model: ImageGPT) -> Probed:
     for seed in range(SEEDS):
         chosen = torch.randperm(len(x), generator=torch.Generator().manual_seed(seed))[:LABELS]
         for r, (rows, others) in enumerate(zip(train_rows, test_rows, strict=True)):
-            probe = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
-            probe.fit(rows[chosen].numpy(), y[chosen].numpy())
-            accuracy[r, seed] = float(probe.score(others.numpy(), truth.numpy()))
+            accuracy[r, seed] = logistic_accuracy(rows[chosen], y[chosen], others, truth)
     return Probed(names, accuracy, len(test))
