@@ -40,9 +40,9 @@ def states(one: Walk) -> Tree:
     most = float(np.abs(both).max())
     columns = [f"S{'₁₂₃₄'[d]}" for d in range(both.shape[2] - 1)] + ["z"]
     return heatmaps(
-        both, columns, [str(m + 1) for m in range(both.shape[1])],
+        both, columns, [f"φ<sub>{m + 1}</sub>" for m in range(both.shape[1])],
         "recurrent form: S<sub>t</sub>, z<sub>t</sub>",
-        scale="diverging", zmin=-most, zmax=most, ylabel="value of φ", height=460,
+        scale="diverging", zmin=-most, zmax=most, height=460,
     )  # fmt: skip
 
 

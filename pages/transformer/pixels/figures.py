@@ -35,6 +35,10 @@ def looks(one: Drawn, width: int, head: str) -> Tree:
     )  # fmt: skip
     for axis in ("xaxis", "yaxis"):
         tree["layout"][axis] |= {"visible": False}
+    edge = {"color": theme.HIDDEN, "width": 1}  # of the picture: most weights are 0, and white
+    tree["layout"]["shapes"] = [
+        {"type": "rect", "x0": -0.5, "x1": width - 0.5, "y0": -0.5, "y1": width - 0.5, "line": edge}
+    ]
     ring = raster.ring(one.places[0] % width, one.places[0] // width, width).to_plotly_json()
     tree["data"] = [*tree["data"], ring]
     return turning(tree, len(tree["data"]) - 1, **rings(one.places, width))

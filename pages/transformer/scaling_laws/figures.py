@@ -17,7 +17,7 @@ from pages.transformer.scaling_laws.spoken import big, power_of_ten
 SHOWN = (1e20, 1e21, 1e22, 1e23, 1e24, 1e25)  # budgets whose curves are always there
 NAMED = (1e20, 1e21, 1e22, 1e25)  # those whose names stand free of the models
 # where the name of each model stands beside its dot
-SIDES = {"GPT-3": "top center", "Gopher": "middle right", "Chinchilla": "bottom right",
+SIDES = {"GPT-3": "top center", "Gopher": "top right", "Chinchilla": "bottom right",
          "LLaMA-65B": "top center", "yours": "middle left"}  # fmt: skip
 PRESET_COLORS = {"as printed": theme.BLUE, "not rounded": theme.GREEN, "refit 2024": theme.PURPLE,
                  "own": theme.VERMILLION}  # fmt: skip
