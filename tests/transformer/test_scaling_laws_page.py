@@ -1,7 +1,10 @@
 """The page Scaling laws and isoFLOP: its curves, optima and captions by another road, what its scenes say."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
+import streamlit as st
 from opening import equation, figure, film, open_page, open_warned, warnings
 
 from lab.bench import scaling
@@ -109,6 +112,17 @@ def test_bad_input_is_one_sentence(parameters: dict[str, str], sentence: str) ->
     assert sentence in warnings(open_warned("transformer/scaling_laws", **parameters))
 
 
+@pytest.fixture
+def nothing_computed() -> Iterator[None]:
+    """What pages keep is of the runs that ship: neither these here, nor those in other tests."""
+    st.cache_data.clear()
+    st.cache_resource.clear()
+    yield
+    st.cache_data.clear()
+    st.cache_resource.clear()
+
+
+@pytest.mark.usefixtures("nothing_computed")
 def test_our_runs_are_shown_once_there_are_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     """By runs of a known law, in the form of the file."""
     results = [

@@ -9,7 +9,7 @@ from opening import film, open_page, run_page
 
 from lab.errors import UserError
 from lab.lenses import scan_rounds
-from pages.transformer.state_space import lens
+from pages.transformer.state_space import hippo, lens
 from pages.transformer.state_space.room import DELTAS, MEMORY, ROOM, SCAN, STEP, SYSTEMS
 
 STATES = {name: scene.state for name, scene in ROOM.scenes.items()}
@@ -31,13 +31,13 @@ def test_outputs_are_sums_over_the_response(system: str) -> None:
 
 def test_the_memory_is_the_best_polynomial() -> None:
     """Of a line and N = 2 it is the line itself; of any past its mean is the first coefficient."""
-    found = lens.memory([0.0, 6.0], 2)
+    found = hippo.memory([0.0, 6.0], 2)
     assert float(found.errors[-1]) < 0.1
-    found = lens.memory([1.0, -2.0, 3.0, 0.0], 16)
-    for t in (10, 60, lens.PARTS - 1):
+    found = hippo.memory([1.0, -2.0, 3.0, 0.0], 16)
+    for t in (10, 60, hippo.PARTS - 1):
         assert abs(float(found.coefficients[t, 0] - found.x[: t + 1].mean())) < 1e-9
     past, memory = found.x, found.memory[-1]
-    u = (2 * (np.arange(lens.PARTS) + 0.5) / lens.PARTS) - 1
+    u = (2 * (np.arange(hippo.PARTS) + 0.5) / hippo.PARTS) - 1
     best = np.polynomial.legendre.Legendre.fit(u, past.numpy(), 15)(u)
     assert float(np.abs(best - memory.numpy()).mean()) < 0.05
     assert torch.isnan(found.memory[5, 6:]).all() and not torch.isnan(found.memory[5, :6]).any()
@@ -69,7 +69,7 @@ def test_what_the_scenes_say() -> None:
     assert far["Euler"] > 1 > max(far["zero-order hold"], far["bilinear"])
     assert [lens.farthest(p) > 1 + 1e-9 for p in found.poles["Euler"]] == [d > 1 for d in DELTAS]
     signal = lens.signal(STATES["HiPPO"].signal)
-    sixteen, two = (lens.memory(signal, STATES[n].states).errors[89] for n in ("HiPPO", "Two states"))
+    sixteen, two = (hippo.memory(signal, STATES[n].states).errors[89] for n in ("HiPPO", "Two states"))
     assert sixteen < 0.3 < two
     now = STATES["Scan in rounds"]
     rounds = lens.scan(lens.signal(now.signal), now.decay)
@@ -80,7 +80,7 @@ def test_the_page_shows_its_numbers() -> None:
     page = open_page("transformer/state_space", scene=1)
     bar = film(page, "step")
     assert bar["count"] == 12 and bar["captions"] == lens.form_captions(forms("Three forms"))
-    for view, count in ((STEP, len(DELTAS)), (MEMORY, lens.PARTS), (SCAN, 5)):
+    for view, count in ((STEP, len(DELTAS)), (MEMORY, hippo.PARTS), (SCAN, 5)):
         page = open_page("transformer/state_space", view=view)
         key = {STEP: "size", MEMORY: "time", SCAN: "turn"}[view]
         assert film(page, key)["count"] == count
@@ -94,4 +94,4 @@ def test_own_numbers_and_bad_ones() -> None:
         for view in ROOM.state().__class__.__dataclass_fields__["view"].type.__metadata__[0].options:
             page = run_page("transformer/state_space", view=view, signal=text)
             assert not page.exception
-    assert math.isclose(float(lens.memory([3.0], 4).errors[-1]), 0, abs_tol=1e-9)
+    assert math.isclose(float(hippo.memory([3.0], 4).errors[-1]), 0, abs_tol=1e-9)

@@ -8,7 +8,8 @@ import plotly.graph_objects as go
 from lab.figures import theme
 from lab.figures.basic import array, curves
 from lab.figures.moving import Tree, marking, per_frame, turning
-from pages.transformer.state_space.lens import FINE, Forms, Memory, Steps
+from pages.transformer.state_space.hippo import Memory
+from pages.transformer.state_space.lens import FINE, Forms, Steps
 
 COLORS = {"zero-order hold": theme.OUTPUT, "bilinear": theme.GREEN, "Euler": theme.VERMILLION}
 SHAPES = {"recurrence": "circle-open", "convolution": "x-thin-open", "FFT": "diamond-open"}

@@ -4,7 +4,7 @@ from lab import ui
 from lab.figures import scan_trees
 from lab.lenses import scan_rounds
 from modules.transformer import s4, scan, state_space
-from pages.transformer.state_space import figures, lens
+from pages.transformer.state_space import figures, hippo, lens
 from pages.transformer.state_space.room import DELTAS, FORMS, MEMORY, ROOM, STEP
 
 stage = ui.stage(ROOM)
@@ -93,8 +93,8 @@ def step_size() -> None:
 
 
 def memory() -> None:
-    found = ui.compute(lens.memory, now)
-    film = ui.film_of(now, lens.PARTS, values=range(1, lens.PARTS + 1))
+    found = ui.compute(hippo.memory, now)
+    film = ui.film_of(now, hippo.PARTS, values=range(1, hippo.PARTS + 1))
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -108,14 +108,14 @@ def memory() -> None:
                 alt="Coefficients of the Legendre polynomials, by their degree",
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.memory_captions(found), equations=lens.memory_equations(found))
+        film.bar(captions=hippo.captions(found), equations=hippo.equations(found))
     with stage.below:
         ui.notice(
             f"The state has {now.states} numbers, whatever the length of the past. They are the coefficients "
             "of the best polynomial for the past as a whole: old and new count alike, and details fade as "
             f"the past gets longer. At the end the error is {float(found.errors[-1]):.3f}."
         )
-        ui.source(s4.hippo_legs, lens.memory, references=ROOM.references)
+        ui.source(s4.hippo_legs, hippo.memory, references=ROOM.references)
 
 
 def rounds() -> None:
