@@ -192,11 +192,16 @@ def run(argv: list[str]) -> int:
     if options.write and (options.quick or options.only):
         raise UserError("--write keeps whole results: leave out --quick and --only.")
 
+    measures = {name: importlib.import_module(BENCHES[name][0]).measure for name in options.names or BENCHES}
+    taken = {option for measure in measures.values() for option in inspect.signature(measure).parameters}
+    for name in ("only", *BOUNDS):
+        if getattr(options, name) is not None and name not in taken:
+            raise UserError(f"--{name} says nothing to {', '.join(measures)}: leave it out.")
+
     rows: list[Row] = []
-    for name in options.names or BENCHES:
+    for name, measure in measures.items():
         if not options.json:
             print(f"{name} …", file=sys.stderr, flush=True)
-        measure = importlib.import_module(BENCHES[name][0]).measure
         takes = inspect.signature(measure).parameters
         chosen = {k: v for k, v in vars(options).items() if k in takes and v is not None and v is not False}
         result = list(measure(**chosen))

@@ -457,6 +457,8 @@ def test_command_prints_table_and_json(capsys: pytest.CaptureFixture[str]) -> No
 def test_unknown_bench_is_one_sentence() -> None:
     with pytest.raises(UserError, match="no bench 'mad': choose from generation"):
         bench.run(["mad"])
+    with pytest.raises(UserError, match="--minutes says nothing to made, nade: leave it out"):
+        bench.run(["made", "nade", "--quick", "--minutes", "3"])
     with pytest.raises(UserError, match="--fast"):
         bench.run(["--fast"])
 
