@@ -107,6 +107,23 @@ def test_what_a_room_names_is_there(address: str) -> None:
 
 
 @pytest.mark.parametrize("address", ADDRESSES)
+def test_bounds_depend_on_controls_that_stand_before(address: str) -> None:
+    """What a control offers is made from the values above it: one below could be moved to a value for which
+    that is no longer offered."""
+    known = room.load(address)
+    assert known is not None
+    table = controls(known.state) if known.state else {}
+    seen = [key for key, control in table.items() if control.when is False]  # these never move
+    for key, control in table.items():
+        for name in ("options", "low", "high", "size"):
+            if isinstance(value := getattr(control, name, None), late):
+                function = value.find(known.state)  # type: ignore[arg-type]
+                for read in drawing.required_parameters(function, known.state, len(value.more)):
+                    assert (of := read.removesuffix(drawing.CARD)) in seen or of not in table, (key, name, of)
+        seen.append(key)
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
 def test_a_room_opens_in_a_scene_with_a_line_that_a_hall_can_read(address: str) -> None:
     known = room.load(address)
     assert known is not None

@@ -16,11 +16,11 @@ def draws(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = PIXELS
     model: Annotated[
         str, Model("Model", family="transformer", only=late("lens", "fits"), first=("imagegpt-digits",),
                    as_list=True)
     ] = "imagegpt-digits"  # fmt: skip
+    view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = PIXELS
     rows: Annotated[
         int,
         Slider("Rows given", 0, late("lens", "last_row"), when=draws, help="Of your picture, from the top."),

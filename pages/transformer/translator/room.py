@@ -26,11 +26,11 @@ def decodes(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ATTENTION
     model: Annotated[
         str, Model("Model", family="transformer", only=late("lens", "fits"), first=("translator-spanish",),
                    as_list=True)
     ] = "translator-spanish"  # fmt: skip
+    view: Annotated[str, Choice("View", late("lens", "views"), as_list=True)] = ATTENTION
     maps: Annotated[
         str,
         Choice("Attention", MAPS, when=looks,
