@@ -34,7 +34,8 @@ from modules.diffusion.score_matching import ScoreModel
 from modules.flow.flow import Flow
 from modules.flow.image import MultiScale
 from modules.flow.layer import FlowLayer, FlowStack, Inverse
-from modules.graph.gcn import GCN, GraphConvolution
+from modules.graph.convolution import GraphConvolution
+from modules.graph.gcn import GCN
 from modules.latent.vae import VAE
 from modules.latent.vq_vae import VQVAE
 from modules.recurrent.captioning import Captioner

@@ -13,7 +13,8 @@ from torch_geometric.data import Batch, Data
 from torch_geometric.nn import ChebConv, GCNConv, GINConv, SimpleConv, global_add_pool, global_mean_pool
 from torch_geometric.utils import k_hop_subgraph, subgraph
 
-from modules.graph.gcn import GCN, GraphConvolution, dropout, edge_weights, propagation_matrix
+from modules.graph.convolution import GraphConvolution, dropout, edge_weights, propagation_matrix
+from modules.graph.gcn import GCN
 
 PROPAGATIONS = ("sum", "mean", "symmetric", "gcn", "average")
 GRAPHS = {

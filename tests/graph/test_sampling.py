@@ -7,7 +7,7 @@ import torch
 from graphs import G10, G11, G11_PARTS, both_ways
 
 from modules.graph import partition, sampling
-from modules.graph.gcn import GraphConvolution
+from modules.graph.convolution import GraphConvolution
 
 EDGES = both_ways(G10)
 GRAPH = sampling.Senders.of(EDGES, 23)

@@ -15,7 +15,8 @@ from torch_geometric.data import Data
 
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
-from modules.graph.gcn import GCN, Propagation, propagation_matrix
+from modules.graph.convolution import Propagation, propagation_matrix
+from modules.graph.gcn import GCN
 from pages.graph.messages.hearing import spell
 
 # What S is, in words, for the reader.

@@ -13,7 +13,8 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from lab.errors import UserError
-from modules.graph.gcn import GCN, GraphConvolution
+from modules.graph.convolution import GraphConvolution
+from modules.graph.gcn import GCN
 from modules.trace import Step, Trace
 
 # What S is, in words, for the reader.

@@ -4,7 +4,8 @@ from typing import Any
 
 from lab import ui
 from lab.lenses import receptive_field
-from modules.graph.gcn import GCN, GraphConvolution, edge_weights
+from modules.graph.convolution import GraphConvolution, edge_weights
+from modules.graph.gcn import GCN
 from pages.graph.messages import charts, depth, editing, figures, hearing, lens, reaching
 from pages.graph.messages.room import MESSAGES, REACH, ROOM, ROUNDS, SELECTS
 
