@@ -16,10 +16,8 @@ from typing import Any, Literal, get_args
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
-from torch_geometric.data import Data
-from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import BatchShard, Mean, Module, Split, require
+from modules.base import require
 from modules.cache import Cache
 from modules.graph.convolution import (
     Combine,
@@ -28,11 +26,12 @@ from modules.graph.convolution import (
     dropout,
     propagation_matrix,
 )
+from modules.graph.nodes import NodeClassifier
 
 Residual = Literal["none", "sum", "concat"]
 
 
-class GCN(Module):
+class GCN(NodeClassifier):
     """Graph convolutional network for node classification on one graph (transductive).
 
         H_0 = X,   H_{k+1} = ReLU(layer_k(H_k)),   logits = layer_{K-1}(H_{K-1})
@@ -75,8 +74,7 @@ class GCN(Module):
         require(0, weight_decay=weight_decay)
         if residual not in get_args(Residual):
             raise ValueError(f"residual is {residual!r}: choose one of {', '.join(get_args(Residual))}.")
-        accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
+        super().__init__(num_classes, **training)
         self.layers, width = nn.ModuleList(), num_features
         for d_out in hidden:
             self.layers.append(GraphConvolution(width, d_out, propagation, combine))
@@ -121,25 +119,6 @@ class GCN(Module):
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Logits (N, C) of x (N, D) on the graph edge_index (2, E)."""
         return self.embeddings(x, edge_index)[-1]
-
-    def predict(self, x: Data) -> Tensor:
-        """Logits (N, C) of every node of a graph with `x` and `edge_index`."""
-        return self(x.x, x.edge_index)
-
-    def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
-        """The likeliest class of each node of the test split."""
-        if isinstance(batch, BatchShard):
-            return super().predict_step(batch, batch_idx)
-        return self.predict(batch)[batch.test_mask].argmax(-1)
-
-    def step(self, batch: Data, split: Split) -> Tensor:
-        """Cross-entropy over the labelled nodes of the split, in nats per node."""
-        mask = batch[f"{split}_mask"]  # (N,)
-        logits, y = self.predict(batch)[mask], batch.y[mask]  # (M, C), (M,)
-        nll = F.cross_entropy(logits, y, reduction="none")  # (M,)
-        self.log_metric(split, "nll", nll)
-        self.log_metric(split, "acc", logits, y)
-        return nll.mean()
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         return [
