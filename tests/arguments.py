@@ -147,9 +147,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "CNN2d": {"image_shape": (1, 10, 10), "channels": (3, 3), "kernel_sizes": (5,), "pool": 3,
         "dropout": 0.0},
     "MLP": {"hidden": (5,)},
+    "NodeClassifier": {"num_classes": 4},
+    "GAT": {
+        "num_features": 5, "hidden": [3], "heads": [1, 2], "score": "dot", "slope": 0.5, "dropout": 0.0,
+        "weight_dropout": 0.0,
+    },
     "GCN": {
-        "num_features": 5, "num_classes": 4, "hidden": (8,), "propagation": "mean", "dropout": 0.0,
-        "weight_decay": 0.5,
+        "num_features": 5, "hidden": (8,), "propagation": "mean", "dropout": 0.0, "weight_decay": 0.5,
+        "combine": beside("separate", propagation="mean"), "residual": "concat",
     },
     # --- diffusion ---
     "GaussianDiffusion": {

@@ -143,6 +143,15 @@ def vectors(settings: dict[str, Any], batch: Any = WINDOWS) -> Member:
     return Member(settings, batch, lambda model: model.vectors)
 
 
+def nodes(settings: dict[str, Any]) -> Member:
+    """Classifies the nodes of a graph."""
+
+    def call(model: Any) -> Tensor:
+        return model(to(model, GRAPH.x), EDGES)
+
+    return Member({"num_features": 4, "num_classes": 3} | settings, GRAPH, call, (Predictor,))
+
+
 def classifier(settings: dict[str, Any], batch: tuple[Tensor, Tensor]) -> Member:
     return Member(settings, batch, lambda model: model.predict(to(model, batch[0])), (Predictor,))
 
@@ -381,13 +390,13 @@ MEMBERS: dict[str, list[Member]] = {
         )
         for more in ({}, {"dequantize": "variational"}, {"margins": True})
     ],
+    "modules.graph.gat.GAT": [
+        nodes({"hidden": [2], "heads": [2, 1], "score": score}) for score in ("additive", "dynamic", "dot")
+    ],
     "modules.graph.gcn.GCN": [
-        Member(
-            {"num_features": 4, "num_classes": 3},
-            GRAPH,
-            lambda model: model(to(model, GRAPH.x), EDGES),
-            (Predictor,),
-        )
+        nodes({}),
+        nodes({"propagation": "max", "combine": "separate", "residual": "concat"}),
+        nodes({"hidden": [4], "propagation": "sum", "combine": "diagonal", "residual": "sum"}),
     ],
     "modules.language.bengio.Bengio": [language(WORDS | {"context": 2, "hidden": 4}, CONTEXTS)],
     "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
@@ -650,6 +659,7 @@ BASES = [
     "modules.autoregressive.tables.ConditionalTables",
     "modules.autoregressive.tables.TableModel",
     "modules.base.CountModel",
+    "modules.graph.nodes.NodeClassifier",
     "modules.language.translation.TranslationModel",
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",

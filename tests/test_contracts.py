@@ -28,7 +28,9 @@ from modules.base import CountModel, NextToken
 from modules.convolution.cnn1d import CNN1d
 from modules.convolution.cnn2d import CNN2d
 from modules.convolution.mlp import MLP
+from modules.graph.gat import GAT
 from modules.graph.gcn import GCN
+from modules.graph.nodes import NodeClassifier
 from modules.language.bengio import Bengio
 from modules.language.count_vectors import CountSVD
 from modules.language.decoding import TextDecoder
@@ -807,8 +809,18 @@ class TestEM:
 
 # --- graph -------------------------------------------------------------------------------------
 
-PROPAGATIONS = ["sum", "mean", "symmetric", "gcn", "average"]
-propagations = pytest.mark.parametrize("propagation", PROPAGATIONS)
+KNOBS: dict[str, dict[str, Any]] = {
+    "sum": {"propagation": "sum"},
+    "mean": {"propagation": "mean", "combine": "none"},
+    "symmetric": {"propagation": "symmetric", "combine": "diagonal"},
+    "gcn": {"propagation": "gcn"},
+    "average": {"propagation": "average", "residual": "sum"},
+    "max": {"propagation": "max", "combine": "separate", "residual": "concat"},
+    "additive": {"score": "additive"},
+    "dynamic": {"score": "dynamic"},
+    "dot": {"score": "dot"},
+}
+every_network = pytest.mark.parametrize("name", KNOBS)
 
 
 def small_graph() -> Data:
@@ -822,41 +834,47 @@ def small_graph() -> Data:
 
 
 class TestGraph:
-    def make(self, propagation: str, **knobs: Any) -> GCN:
-        arguments: dict[str, Any] = {"hidden": (8,), "dropout": 0.0} | knobs
-        return GCN(num_features=5, num_classes=3, propagation=propagation, **arguments)
+    """GCN and GAT of two layers, without dropout."""
 
-    @propagations
-    def test_permutation_equivariance(self, propagation: str) -> None:
-        model, graph = contracts.exact(self.make(propagation)), small_graph()
+    def make(self, name: str) -> NodeClassifier:
+        knobs = KNOBS[name]
+        if "score" in knobs:
+            return GAT(5, 3, hidden=(4,), heads=(2, 1), dropout=0.0, weight_dropout=0.0, **knobs)
+        return GCN(5, 3, hidden=(8,), dropout=0.0, **knobs)
+
+    @every_network
+    def test_permutation_equivariance(self, name: str) -> None:
+        model, graph = contracts.exact(self.make(name)), small_graph()
         contracts.permutation_equivariant(model, graph.x, graph.edge_index)
 
-    @propagations
-    def test_a_node_sees_its_hops_and_no_more(self, propagation: str) -> None:
-        model, graph = contracts.exact(self.make(propagation)), small_graph()
+    @every_network
+    def test_a_node_sees_its_hops_and_no_more(self, name: str) -> None:
+        model, graph = contracts.exact(self.make(name)), small_graph()
         for parameter in model.parameters():
             parameter.data.abs_()
         heard = torch.eye(9, dtype=torch.bool)  # [n, m]: node n hears node m
+        if KNOBS[name].get("combine") == "none":
+            heard = torch.zeros_like(heard)  # what a node was, it hears back from its neighbours alone
         heard[graph.edge_index[1], graph.edge_index[0]] = True
         two_hops = (heard.double() @ heard.double()) > 0
         allowed = two_hops.repeat_interleave(3, 0).repeat_interleave(5, 1)
-        contracts.jacobian_is_sparse(
-            lambda x: model(x, graph.edge_index), torch.ones(9, 5, dtype=torch.float64), allowed, reached=True
-        )
+        all_reached = name != "max"  # the greatest neighbour alone is heard
+        x = torch.ones(9, 5, dtype=torch.float64)
+        contracts.jacobian_is_sparse(lambda x: model(x, graph.edge_index), x, allowed, reached=all_reached)
 
-    @propagations
-    def test_learns_one_graph(self, propagation: str) -> None:
+    @every_network
+    def test_learns_one_graph(self, name: str) -> None:
         torch.manual_seed(0)
-        model, graph = self.make(propagation).double(), small_graph()
+        model, graph = self.make(name).double(), small_graph()
         contracts.overfits_one_batch(model, graph, below=0.05, floor=0.0, lr=0.05)
-        exact = contracts.exact(self.make(propagation)).train()
+        exact = contracts.exact(self.make(name)).train()
         contracts.every_parameter_gets_a_gradient(exact, lambda: exact.step(graph, "train"))
 
-    @propagations
-    def test_survives_saving(self, propagation: str, tmp_path: Path) -> None:
+    @every_network
+    def test_survives_saving(self, name: str, tmp_path: Path) -> None:
         graph = small_graph()
         graph.x = graph.x.float()
-        contracts.survives_saving(self.make(propagation), lambda m: m.predict(graph), tmp_path)
+        contracts.survives_saving(self.make(name), lambda m: m.predict(graph), tmp_path)
 
     def test_starts_near_ln_classes(self) -> None:
         torch.manual_seed(0)

@@ -33,6 +33,7 @@ from modules.graph.encoding import require_nodes
 
 Score = Literal["additive", "dynamic", "dot"]
 Join = Literal["concat", "mean"]
+SLOPE = 0.2  # of GAT
 
 
 class GraphAttention(nn.Module):
@@ -43,7 +44,7 @@ class GraphAttention(nn.Module):
         heads: H.
         score: see above.
         join: heads side by side, (N, H·D'), or their mean, (N, D').
-        slope: of the activation inside additive and dynamic scores below 0; 0 is a ReLU.
+        slope: of the activation inside additive and dynamic scores below 0; 0 is a ReLU. "dot" has none.
         dropout: share of the weights that are dropped in training.
 
     Attributes:
@@ -55,7 +56,7 @@ class GraphAttention(nn.Module):
 
     def __init__(
         self, in_features: int, out_features: int, heads: int = 1, score: Score = "additive",
-        join: Join = "concat", slope: float = 0.2, dropout: float = 0.0,
+        join: Join = "concat", slope: float = SLOPE, dropout: float = 0.0,
     ) -> None:  # fmt: skip
         super().__init__()
         require(1, in_features=in_features, out_features=out_features, heads=heads)
@@ -64,6 +65,8 @@ class GraphAttention(nn.Module):
             raise ValueError(f"score is {score!r}: choose {', '.join(get_args(Score))}.")
         if join not in get_args(Join):
             raise ValueError(f"join is {join!r}: choose concat or mean.")
+        if score == "dot" and slope != SLOPE:
+            raise ValueError(f"slope is {slope}: scores of 'dot' have no activation.")
         self.heads, self.score, self.join, self.slope, self.dropout = heads, score, join, slope, dropout
         width = heads * out_features
         self.weight = nn.Parameter(torch.empty(width, in_features))  # Ω of all heads (H·D', D)

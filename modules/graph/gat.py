@@ -14,7 +14,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from modules.base import require
-from modules.graph.attention import GraphAttention, Join, Score
+from modules.graph.attention import SLOPE, GraphAttention, Join, Score
 from modules.graph.convolution import dropout
 from modules.graph.nodes import NodeClassifier
 
@@ -44,7 +44,7 @@ class GAT(NodeClassifier):
         hidden: Sequence[int] = (8,),
         heads: Sequence[int] = (8, 1),
         score: Score = "additive",
-        slope: float = 0.2,
+        slope: float = SLOPE,
         dropout: float = 0.6,
         weight_dropout: float = 0.6,
         **training: Any,

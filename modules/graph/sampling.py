@@ -51,10 +51,8 @@ class Senders:
             # a random order in each row: sort all by (row, key), keep the first of each
             key = row + torch.rand(len(row), generator=generator, dtype=torch.float64)
             order = key.argsort()
-            kept = order[
-                place < most
-            ]  # rows stay where they are, so that `place` counts in the new order, too
-            kept = kept.sort().values
+            # rows stay where they are, so that `place` counts in the new order, too
+            kept = order[place < most].sort().values
             row, edge = row[kept], edge[kept]
         return torch.stack([self.nodes[edge], receivers[row]])
 
