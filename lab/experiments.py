@@ -30,6 +30,7 @@ REAL_DATA = {
     "datamodules.pairs.MNISTPairs",
     "datamodules.multi30k.Multi30k",
     "datamodules.planetoid.Planetoid",
+    "datamodules.tu.TU",
     "datamodules.translation.Translation",
 }
 EMBEDDED_CORPORA = {"pydocs", "relations", "senses"}

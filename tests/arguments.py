@@ -152,6 +152,14 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "num_features": 5, "hidden": [3], "heads": [1, 2], "score": "dot", "slope": 0.5, "dropout": 0.0,
         "weight_dropout": 0.0,
     },
+    "GIN": {
+        "num_features": 5, "num_classes": 4, "width": 4, "layers": 2, "aggregation": "mean",
+        "pooling": "mean", "norm": True, "dropout": 0.5,
+    },
+    "PooledGCN": {
+        "num_features": 5, "num_classes": 4, "hidden": (4,), "propagation": "mean", "combine": "separate",
+        "pooling": "sum", "dropout": 0.5,
+    },
     "GCN": {
         "num_features": 5, "hidden": (8,), "propagation": "mean", "dropout": 0.0, "weight_decay": 0.5,
         "combine": beside("separate", propagation="mean"), "residual": "concat",

@@ -46,6 +46,8 @@ REAL_DATA = {
     "Cora": "Planetoid/Cora/raw/ind.cora.graph",
     "Citeseer": "Planetoid/Citeseer/raw/ind.citeseer.graph",
     "MUTAG": "TUDataset/MUTAG/raw/MUTAG_A.txt",
+    "PROTEINS": "TUDataset/PROTEINS/raw/PROTEINS_A.txt",
+    "ENZYMES": "TUDataset/ENZYMES/raw/ENZYMES_A.txt",
     "tinyshakespeare": "tinyshakespeare/input.txt",
     "multi30k": "multi30k/train.en.gz",
     "multi30k-de": "multi30k/train.de.gz",

@@ -78,6 +78,11 @@ GRAPH = Data(
     val_mask=EVERY,
     test_mask=EVERY,
 )
+# three graphs, the last of one node
+UNION = Data(
+    x=drawn(2, 6, 4).float(), edge_index=torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]]),
+    batch=torch.tensor([0, 0, 0, 1, 1, 2]), ptr=torch.tensor([0, 3, 5, 6]), y=drawn(3, 3),
+)  # fmt: skip
 
 VECTOR, IMAGE = {"event_shape": (1, 2, 3)}, {"image_shape": (1, 2, 3)}
 PIXELS = IMAGE | {"channels": 4, "layers": 1}
@@ -112,6 +117,15 @@ def coded(settings: dict[str, Any], mass: str | None = None, offers: tuple[type,
 def language(settings: dict[str, Any], batch: Any = TEXTS, next_token: bool = True) -> Member:
     offers = (Density, Sampler, NextToken) if next_token else (Density, Sampler)
     return Member(settings, batch, lambda model: model.log_prob(TEXTS[0]), offers, mass="texts")
+
+
+def pooling(settings: dict[str, Any]) -> Member:
+    """A classifier of graphs."""
+
+    def call(model: Any) -> Tensor:
+        return model(to(model, UNION.x), UNION.edge_index, UNION.batch, 3)
+
+    return Member(settings, UNION, call, (Predictor,))
 
 
 def translator(settings: dict[str, Any]) -> Member:
@@ -398,6 +412,11 @@ MEMBERS: dict[str, list[Member]] = {
         nodes({"propagation": "max", "combine": "separate", "residual": "concat"}),
         nodes({"hidden": [4], "propagation": "sum", "combine": "diagonal", "residual": "sum"}),
     ],
+    "modules.graph.gin.GIN": [
+        pooling({"num_features": 4, "num_classes": 3, "width": 3, "norm": False, **more})
+        for more in ({}, {"aggregation": "max", "pooling": "max"})
+    ],
+    "modules.graph.pooled_gcn.PooledGCN": [pooling({"num_features": 4, "num_classes": 3, "hidden": (3, 3)})],
     "modules.language.bengio.Bengio": [language(WORDS | {"context": 2, "hidden": 4}, CONTEXTS)],
     "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
     "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],
@@ -663,6 +682,7 @@ BASES = [
     "modules.language.translation.TranslationModel",
     "modules.base.Module",
     "modules.convolution.classifier.Classifier",
+    "modules.graph.graphs.GraphClassifier",
     "modules.labels.Labels",
     "modules.transformer.bert_heads.FineTuned",
     "modules.transformer.vit.PatchClassifier",

@@ -254,11 +254,16 @@ MOLECULES = {  # atomic numbers, bonds
 }
 
 
-def molecule_probability(name: str, propagation: str = "sum", pool=global_mean_pool) -> float:
+def molecule_weights() -> tuple[list[Tensor], Tensor, Tensor]:
+    """Ω and β of three layers, ω and β of the head, as the text's notebook draws them."""
     draw = np.random.RandomState(1).normal
     shapes = [(200, 118), (200, 1), (200, 200), (200, 1), (200, 200), (200, 1)]
     weights = [torch.tensor(draw(size=s) * 2 / 200) for s in shapes]
-    omega, beta = torch.tensor(draw(size=(1, 200))), torch.tensor(draw(size=(1, 1)))
+    return weights, torch.tensor(draw(size=(1, 200))), torch.tensor(draw(size=(1, 1)))
+
+
+def molecule_probability(name: str, propagation: str = "sum", pool=global_mean_pool) -> float:
+    weights, omega, beta = molecule_weights()
     atoms, bonds = MOLECULES[name]
     h = nn.functional.one_hot(torch.tensor(atoms) - 1, 118).double()
     for weight, bias in zip(weights[::2], weights[1::2], strict=True):

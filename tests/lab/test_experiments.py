@@ -27,6 +27,8 @@ def data_of(name: str) -> str | None:
     if experiment.embedded:
         return None
     args = experiment.config["data"].get("init_args") or {}
+    if experiment.datamodule.endswith(".TU"):
+        return args.get("name", "MUTAG")
     if experiment.datamodule.endswith(".Planetoid"):
         return args.get("name", "Cora")
     if "corpus" in args:

@@ -1,0 +1,98 @@
+"""Classifiers of graphs: what nodes have found out is pooled into one vector per graph.
+
+    Pr(y_i = 1) = σ(β + ω · pool_{n ∈ graph i} h_n)            two classes; of C > 2 a softmax over C numbers
+
+A batch is a disjoint union, over which nodes propagate at once; pooling keeps to each graph. A mean is blind
+to copies: a graph and two of it have one mean, and one maximum, whatever the layers. A sum tells them apart.
+
+Shapes: x (N, D), `edge_index` (2, E), `graph` (N,), the graph of each node; logits (G, C).
+
+References: [UDL] §13.3.1, §13.4.1, §13.5; Xu et al. 2019, arXiv:1810.00826.
+"""
+
+from typing import Any, Literal, get_args
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+from torch_geometric.data import Data
+from torch_geometric.utils import scatter
+from torchmetrics.classification import MulticlassAccuracy
+
+from modules.base import BatchShard, Mean, Module, Split, require
+
+Pooling = Literal["mean", "sum", "max"]
+
+
+def pooled(h: Tensor, graph: Tensor, count: int, pooling: Pooling = "mean") -> Tensor:
+    """One vector per graph, (G, D), of states h (N, D); a graph without nodes has zeros."""
+    return scatter(h, graph, 0, count, pooling)
+
+
+class GraphClassifier(Module):
+    """Base of the networks that classify graphs; a subclass gives `embeddings`, and sets `self.head`.
+
+    Measures `nll` (nats per graph) and `acc`.
+
+    Args:
+        num_classes: C.
+        pooling: of the states of a graph's nodes.
+    """
+
+    head: nn.Linear
+
+    def __init__(self, num_classes: int, pooling: Pooling = "mean", **training: Any) -> None:
+        require(2, num_classes=num_classes)
+        if pooling not in get_args(Pooling):
+            raise ValueError(f"pooling is {pooling!r}: choose one of {', '.join(get_args(Pooling))}.")
+        accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
+        super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
+        self.num_classes, self.pooling = num_classes, pooling
+
+    def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
+        """H_0 = X (N, D), ..., H_K (N, D')."""
+        raise NotImplementedError
+
+    def make_head(self, width: int) -> nn.Linear:
+        """The last layer; of two classes it gives one number, the text's."""
+        return nn.Linear(width, 1 if self.num_classes == 2 else self.num_classes)
+
+    def vectors(self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int) -> Tensor:
+        """What the head gets of each graph, (G, D'): the last states, pooled."""
+        return pooled(self.embeddings(x, edge_index)[-1], graph, count, self.pooling)
+
+    def forward(
+        self, x: Tensor, edge_index: Tensor, graph: Tensor | None = None, count: int | None = None
+    ) -> Tensor:
+        """Logits (G, C).
+
+        Args:
+            x: (N, D). edge_index: (2, E).
+            graph: (N,) the graph of each node; None: all are one graph.
+            count: G, number of graphs; None: as many as `graph` names.
+        """
+        if graph is None:
+            graph = torch.zeros(len(x), dtype=torch.long, device=x.device)
+            count = 1
+        if count is None:
+            count = int(graph.max()) + 1
+        logits = self.head(self.vectors(x, edge_index, graph, count))
+        return F.pad(logits, (1, 0)) if self.num_classes == 2 else logits  # σ(z) is softmax(0, z)
+
+    def predict(self, x: Data) -> Tensor:
+        """Logits (G, C) of a union of graphs with `x`, `edge_index`, `batch` and `ptr`."""
+        return self(x.x, x.edge_index, x.batch, len(x.ptr) - 1)
+
+    def predict_step(self, batch: Any, batch_idx: int) -> Tensor:
+        """The likeliest class of each graph."""
+        if isinstance(batch, BatchShard):
+            return super().predict_step(batch, batch_idx)
+        return self.predict(batch).argmax(-1)
+
+    def step(self, batch: Data, split: Split) -> Tensor:
+        """Cross-entropy, in nats per graph."""
+        logits = self.predict(batch)  # (G, C)
+        nll = F.cross_entropy(logits, batch.y, reduction="none")  # (G,)
+        self.log_metric(split, "nll", nll)
+        self.log_metric(split, "acc", logits, batch.y)
+        return nll.mean()
