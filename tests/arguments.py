@@ -147,6 +147,37 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "CNN2d": {"image_shape": (1, 10, 10), "channels": (3, 3), "kernel_sizes": (5,), "pool": 3,
         "dropout": 0.0},
     "MLP": {"hidden": (5,)},
+    "LeNet": {
+        "image_shape": (2, 12, 12), "channels": (2, 4), "hidden": (5,), "activation": "relu",
+        "pool": "max",
+    },
+    "AlexNet": {
+        "image_shape": (2, 28, 28), "num_classes": 12, "channels": (2, 4, 4, 4, 6), "hidden": (5,),
+        "kernel": 5, "stride": 2, "padding": 3, "pool": 2,
+        "groups": 2, "dropout": 0.5,
+    },
+    "VGG": {"image_shape": (2, 12, 12), "blocks": (1, 2), "channels": (2, 4), "hidden": (5,), "dropout": 0.5},
+    "ResNet": {
+        "image_shape": (2, 12, 12), "blocks": (2, 1), "widths": (3, 4), "bottleneck": True,
+        "order": "linear-first", "stem": "7x7", "shortcut": "zeros", "norm": "group", "scale": "half",
+        "stride_at": beside("1x1", bottleneck=True),
+    },
+    "ResidualMLP": {
+        "width": 7, "blocks": 3, "block_depth": 2, "order": "v1", "shortcut": "none", "norm": "layer",
+        "scale": "depth",
+    },
+    "DenseNet": {
+        "image_shape": (2, 12, 12), "blocks": (2, 1), "growth": 3, "bottleneck": 0, "compression": 1.0,
+        "stem": "7x7",
+    },
+    "SegmentationUNet": {
+        "image_shape": (2, 20, 20), "num_classes": 3, "width": 3, "levels": beside(2, padded=True),
+        "padded": True,
+    },
+    "StackedHourglass": {
+        "image_shape": (2, 8, 8), "joints": Other(3, kind="size"), "channels": 4, "stacks": 1, "levels": 2,
+        "halvings": Other(0, kind="size"),
+    },
     "NodeClassifier": {"num_classes": 4},
     "GAT": {
         "num_features": 5, "hidden": [3], "heads": [1, 2], "score": "dot", "slope": 0.5, "dropout": 0.0,

@@ -214,6 +214,10 @@ def pictures_of(model: Any, x: Tensor) -> Tensor:
     )
 
 
+DIGITS = drawn(9, 8, 1, 28, 28).float() / 4 - 1, drawn(10, 8)
+TWELVES = drawn(9, 8, 1, 12, 12).float() / 4 - 1, drawn(10, 8)
+MASKS = drawn(9, 8, 1, 20, 20).float() / 4 - 1, drawn(2, 8, 20, 20)
+JOINTS = drawn(9, 8, 1, 8, 8).float() / 4 - 1, drawn(9, 8, 2, 4, 4).float() / 9
 EIGHTS = drawn(2, 8, 1, 8, 8).float(), drawn(2, 8, 1, 8, 8).flip(0).float()
 CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
 
@@ -317,6 +321,44 @@ MEMBERS: dict[str, list[Member]] = {
         )
     ],
     "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
+    "modules.convolution.lenet.LeNet": [
+        classifier({"image_shape": (1, 12, 12), "channels": (2, 3), "hidden": (6,)}, TWELVES)
+    ],
+    "modules.convolution.alexnet.AlexNet": [
+        classifier(
+            {"image_shape": (1, 28, 28), "num_classes": 10, "channels": (2, 4, 4, 4, 4), "hidden": (6,)}
+            | {"kernel": 3, "stride": 1, "dropout": 0.0},
+            DIGITS,
+        )
+    ],
+    "modules.convolution.vgg.VGG": [
+        classifier(
+            {"image_shape": (1, 12, 12), "num_classes": 10, "blocks": (1, 1), "channels": (2, 3)}
+            | {"hidden": (6,), "dropout": 0.0},
+            TWELVES,
+        )
+    ],
+    "modules.convolution.resnet.ResNet": [
+        classifier({"image_shape": (1, 12, 12), "blocks": (1, 1), "widths": (2, 3), **more}, TWELVES)
+        for more in ({}, {"order": "v1", "norm": "none", "scale": "skip-init", "shortcut": "zeros"})
+    ],
+    "modules.convolution.residual_mlp.ResidualMLP": [
+        classifier({"width": 6, "blocks": 2, **more}, CURVES)
+        for more in ({}, {"norm": "none", "scale": "fixup", "block_depth": 2})
+    ],
+    "modules.convolution.densenet.DenseNet": [
+        classifier({"image_shape": (1, 12, 12), "blocks": (1, 1), "growth": 2, "bottleneck": 2}, TWELVES)
+    ],
+    "modules.convolution.segmentation.SegmentationUNet": [
+        classifier({"image_shape": (1, 20, 20), "width": 2, "levels": 1}, MASKS)
+    ],
+    "modules.convolution.hourglass.StackedHourglass": [
+        Member(
+            {"image_shape": (1, 8, 8), "joints": 2, "channels": 2, "stacks": 2, "levels": 1, "halvings": 1},
+            JOINTS,
+            lambda model: model.heatmaps(to(model, JOINTS[0])),
+        )
+    ],
     "modules.diffusion.ddpm.DDPM": [
         Member(
             {"event_shape": (6,), "width": 8, "blocks": 1, "embedding": 4, "noise_steps": 40} | more,

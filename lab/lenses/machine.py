@@ -564,13 +564,11 @@ POOLS = (nn.MaxPool1d, nn.MaxPool2d)
 
 
 def of_convolution(model: Any) -> Readings:
-    """Convolutions, then dense layers; a network of dense layers alone has no more than these."""
+    """Convolutions, then dense layers; a network may have one kind alone."""
     shape = tuple(model.hparams["image_shape"])
     calls = watched(model, lambda: model.predict(torch.zeros(1, *shape)))
     grids = [i for i, c in enumerate(calls) if isinstance(c.module, GRIDS)]
     dense = [c for c in calls[grids[-1] if grids else 0 :] if isinstance(c.module, nn.Linear) and c.gives]
-    last = dense[-1]
-    dense = [c for c in dense if c.name.split(".")[0] == last.name.split(".")[0]]
     results = {"x": Reading(of_shape(shape))}
     if grids:
         used = [calls[i] for i in grids]
@@ -586,8 +584,11 @@ def of_convolution(model: Any) -> Readings:
             block: Any = pools[0].module.kernel_size
             block = of_block(block if isinstance(block, tuple) else (block,) * (len(pools[0].gives) - 2))
             results["pool"] = Reading(f"{several(len(pools), 'layer')}, {block}", f"of blocks {block}")
-    results["dense"] = network(nn.ModuleList([c.module for c in dense]), dense)
-    results["logits"] = Reading(str(last.gives[-1]), f"{parameters(model):,} parameters in the whole model")
+    if dense:  # what classifies every pixel has none
+        dense = [c for c in dense if c.name.split(".")[0] == dense[-1].name.split(".")[0]]
+        results["dense"] = network(nn.ModuleList([c.module for c in dense]), dense)
+    whole = f"{parameters(model):,} parameters in the whole model"
+    results["logits"] = Reading(of_shape((dense or calls)[-1].gives[1:]), whole)
     return results
 
 

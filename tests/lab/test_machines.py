@@ -31,6 +31,7 @@ from modules.transformer.gpt import GPT
 FAMILIES = {"adversarial", "convolution", "diffusion", "flow", "graph", "latent", "recurrent", "transformer"}
 UNDRAWN = (
     *("modules.recurrent.grid_features.", "modules.recurrent.captioning."),  # a convolution reads first
+    "modules.convolution.hourglass.",  # its outputs are maps of joints, no logits
     "modules.transformer.associative.",  # mixers and nothing else
     "modules.transformer.in_context.",  # reads numbers, has no tokens
 )

@@ -1,0 +1,78 @@
+"""LeNet: the first convolutional network that read digits, with sigmoids and mean pooling.
+
+    conv 5×5 6 → σ → mean 2×2 → conv 5×5 16 → σ → mean 2×2 → 120 → σ → 84 → σ → 10
+
+28² pictures are padded by 2 to the 32² of the original: 28 → 28 → 14 → 10 → 5, and 400 features.
+
+References: LeCun et al. 1998; [UDL] notes of chapter 10.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from torch import nn
+
+from modules.base import require, require_picture
+from modules.convolution.classifier import Classifier, flat_size
+from modules.convolution.residual import one_of
+
+ACTIVATIONS = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "relu": nn.ReLU}
+Activation = Literal["sigmoid", "tanh", "relu"]
+
+
+class LeNet(Classifier):
+    """Two convolutions with pooling, and a dense network.
+
+    Args:
+        image_shape: (C, H, W) of the input.
+        num_classes: number of classes.
+        channels: of the two convolutions.
+        hidden: units of the dense layers.
+        activation: after each layer but the last.
+        pool: of blocks of 2×2.
+        training: optimizer and scheduler, see `Module`.
+
+    Shapes: x (B, C, H, W) → logits (B, num_classes).
+
+    Example:
+        >>> LeNet().num_parameters
+        61706
+    """
+
+    def __init__(
+        self,
+        image_shape: tuple[int, ...] = (1, 28, 28),
+        num_classes: int = 10,
+        channels: Sequence[int] = (6, 16),
+        hidden: Sequence[int] = (120, 84),
+        activation: Activation = "sigmoid",
+        pool: Literal["mean", "max"] = "mean",
+        **training: Any,
+    ) -> None:
+        super().__init__(num_classes=num_classes, **training)
+        require_picture(image_shape)
+        require(1, channels=channels, hidden=[1, *hidden])
+        one_of(Activation, activation=activation)
+        one_of(Literal["mean", "max"], pool=pool)
+        layers: list[nn.Module] = []
+        now = image_shape[0]
+        for number, width in enumerate(channels):
+            convolution = nn.Conv2d(now, width, 5, padding=0 if number else 2)
+            pooling = nn.AvgPool2d(2) if pool == "mean" else nn.MaxPool2d(2)
+            layers += [convolution, ACTIVATIONS[activation](), pooling]
+            now = width
+        layers.append(nn.Flatten())  # (B, C', H', W') -> (B, C'·H'·W')
+        now = flat_size(image_shape, layers)
+        for width in hidden:
+            layers += [nn.Linear(now, width), ACTIVATIONS[activation]()]
+            now = width
+        self.set_layers(*layers, nn.Linear(now, num_classes))
+        if activation != "relu":
+            initialize_xavier(self.layers)
+
+
+def initialize_xavier(layers: nn.Sequential) -> None:
+    """Xavier's weights in place of He's, for all layers but the last."""
+    for layer in list(layers)[:-1]:
+        if isinstance(layer, nn.Linear | nn.Conv2d):
+            nn.init.xavier_normal_(layer.weight)

@@ -1,0 +1,186 @@
+"""The U-Net of segmentation and the stacked hourglass: sizes, crops, what is added and what concatenated."""
+
+import contracts
+import pytest
+import torch
+from torch import Tensor
+
+from modules.convolution.counting import count, named
+from modules.convolution.hourglass import Hourglass, StackedHourglass, heatmaps_of, peaks
+from modules.convolution.segmentation import SegmentationUNet, centre, sizes
+
+
+def draw(*shape: int, seed: int = 0) -> Tensor:
+    return torch.randn(*shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+# --- Sizes -----------------------------------------------------------------------------------------
+
+
+def test_sizes_of_the_text() -> None:
+    """572 → 568, 280, 136, 64, 28 → 56, 104, 200, 392 with crops → 388 = n − 184."""
+    result = sizes(572)
+    assert result.down == (568, 280, 136, 64, 28)
+    assert result.up == (56, 104, 200, 392) and result.crops == (4, 16, 40, 88)
+    assert result.output == 388 == 572 - 184
+    assert sizes(188).output == 4 and sizes(204).output == 20
+    assert sizes(64, padded=True).output == 64 and sizes(64, padded=True).crops == (0, 0, 0, 0)
+
+
+def runs(n: int, levels: int, padded: bool) -> int | None:
+    """Side of the output, by the arithmetic of each layer; None where a pooled grid is odd or empty."""
+    lost, kept, side = 0 if padded else 4, [], n
+    for _ in range(levels):
+        side -= lost
+        if side < 1 or side % 2:
+            return None
+        kept.append(side)
+        side //= 2
+    side -= lost
+    for _ in range(levels):
+        if side < 1:
+            return None
+        side = 2 * side - lost
+    return side if side >= 1 else None
+
+
+@pytest.mark.parametrize("levels", [1, 2, 3, 4])
+@pytest.mark.parametrize("padded", [False, True])
+def test_which_sides_are_legal(levels: int, padded: bool) -> None:
+    """CV-E17: not any size; n ≡ 12 mod 16 and n ≥ 188 with four levels, or multiples of 16."""
+    legal = []
+    for n in range(1, 260):
+        expected = runs(n, levels, padded)
+        if expected is None:
+            with pytest.raises(ValueError, match=r"[.]$"):
+                sizes(n, levels, padded)
+        else:
+            assert sizes(n, levels, padded).output == expected
+            legal.append(n)
+    if levels == 4:
+        assert legal == (list(range(16, 260, 16)) if padded else [188, 204, 220, 236, 252])
+
+
+def test_full_size() -> None:
+    with torch.device("meta"):
+        model = SegmentationUNet()
+    assert model.num_parameters == 31_030_658
+    rows = count(model, (1, 572, 572))
+    assert rows[-1].shape == (2, 388, 388)
+    assert [r.shape for r in named(rows, "ConvTranspose2d")] == [
+        (512, 56, 56), (256, 104, 104), (128, 200, 200), (64, 392, 392),
+    ]  # fmt: skip
+    with torch.device("meta"):
+        padded = SegmentationUNet((1, 64, 64), padded=True)
+    assert padded.num_parameters == 31_030_658 and count(padded, (1, 64, 64))[-1].shape == (2, 64, 64)
+
+
+# --- What it computes --------------------------------------------------------------------------------
+
+
+def unet(**how: object) -> SegmentationUNet:
+    return contracts.exact(SegmentationUNet((1, 44, 44), width=2, levels=2, **how), scale=0.3)
+
+
+def test_a_larger_picture_has_the_same_answers_inside() -> None:
+    """Without padding, moved by whole steps of the bottom grid."""
+    model, x = unet(), draw(1, 1, 60, 60)
+    part = model.predict(x[..., 4:48, 8:52])
+    whole = model.predict(x)
+    assert part.shape == (1, 2, 4, 4) and whole.shape == (1, 2, 20, 20)
+    assert (whole[..., 4:8, 8:12] - part).abs().max() < 1e-12
+    with pytest.raises(ValueError, match="leaves 0 when divided by 4"):
+        model.predict(draw(1, 1, 45, 44))
+
+
+def test_what_was_kept_is_joined_in_its_middle() -> None:
+    """A network of one level, written out."""
+    model = contracts.exact(SegmentationUNet((1, 18, 18), width=2, levels=1), scale=0.5)
+    layers, x = model.layers[0], draw(1, 1, 18, 18)
+    kept = layers.down[0](x)  # 14
+    low = layers.down[1](torch.nn.functional.max_pool2d(kept, 2))  # 7 -> 3
+    grown = layers.grow[0](low)  # 6
+    joined = torch.cat([kept[..., 4:10, 4:10], grown], 1)
+    assert (layers.last(layers.up[0](joined)) - model.predict(x)).abs().max() < 1e-14
+    assert torch.equal(centre(kept, 6, 6), kept[..., 4:10, 4:10])
+
+
+def test_the_loss_is_that_of_the_pixels_in_the_middle() -> None:
+    model, x = unet(), draw(2, 1, 44, 44)
+    y = (draw(2, 44, 44, seed=1) > 0).long()
+    p = model.predict(x).softmax(1)
+    expected = -p.gather(1, y[:, None, 20:24, 20:24]).log().mean()
+    assert (model.step((x, y), "test") - expected).abs() < 1e-12
+    right = (p.argmax(1) == y[:, 20:24, 20:24]).double().mean()
+    assert model.meters["test_acc"].compute().item() == pytest.approx(right.item(), abs=1e-6)
+
+
+def test_a_small_unet_overfits_a_batch() -> None:
+    torch.manual_seed(0)
+    model = SegmentationUNet((1, 16, 16), width=8, levels=2, padded=True)
+    x = draw(4, 1, 16, 16).float()
+    y = (x[:, 0] > 0).long()
+    contracts.loss_at_start(model, (x, y), 0.6931, 0.1)
+    contracts.overfits_one_batch(model, (x, y), below=0.1, steps=100)
+    contracts.every_parameter_gets_a_gradient(model, lambda: model.step((x, y), "train"))
+
+
+# --- Hourglass ---------------------------------------------------------------------------------------
+
+
+def test_the_peak_of_a_gaussian_is_its_joint() -> None:
+    points = torch.tensor([[[3.0, 5.0], [0.0, 0.0], [7.0, 9.0]]])
+    maps = heatmaps_of(points, 8, 10, sd=1.5)
+    assert maps.shape == (1, 3, 8, 10) and torch.equal(peaks(maps), points.long())
+    assert maps[0, 0, 3, 5] == 1 and maps[0, 0, 3, 6].item() == pytest.approx(0.8007, abs=1e-4)
+
+
+def test_an_hourglass_adds() -> None:
+    """The channels stay the same; without its skip the output depends on the low path alone (CV-O50)."""
+    hourglass = contracts.exact(Hourglass(4, 2), scale=0.3)
+    x = draw(1, 4, 8, 8)
+    low = hourglass.grow(hourglass.high(hourglass.inner(hourglass.low(hourglass.pool(x)))))
+    assert (hourglass(x) - hourglass.skip(x) - low).abs().max() < 1e-14
+    assert hourglass(x).shape == x.shape
+    with torch.no_grad():
+        for parameter in hourglass.skip.parameters():
+            parameter.zero_()  # the branch is 0: the skip is the identity
+    assert (hourglass(x) - x - low).abs().max() < 1e-14
+    hourglass.skip = torch.nn.Identity()
+    moved = x.clone()
+    moved[..., 0, 0] = x[..., :2, :2].amax((-2, -1)) - 5  # no maximum: the low path does not see it
+    moved[..., 1, 1] = x[..., :2, :2].amax((-2, -1)) + 5
+    other = x.clone()
+    other[..., 1, 1] = moved[..., 1, 1]
+    assert (hourglass(moved) - moved - hourglass(other) + other).abs().max() < 1e-12
+
+
+def test_each_stack_is_judged_and_the_last_is_measured() -> None:
+    model = contracts.exact(StackedHourglass((1, 16, 16), 3, 4, stacks=2, levels=1, halvings=1))
+    x, target = draw(2, 1, 16, 16), draw(2, 3, 8, 8, seed=1)
+    maps = model.heatmaps(x)
+    assert maps.shape == (2, 2, 3, 8, 8)
+    errors = [(maps[:, s] - target).square().mean() for s in range(2)]
+    assert (model.step((x, target), "test") - sum(errors) / 2).abs() < 1e-12
+    assert model.meters["test_mse"].compute().item() == pytest.approx(errors[1].item(), abs=1e-9)
+    assert torch.equal(model.locate(x), peaks(maps[:, 1]))
+    with pytest.raises(ValueError, match="multiples of 4"):
+        model.heatmaps(draw(1, 1, 18, 16))
+
+
+def test_full_hourglass() -> None:
+    with torch.device("meta"):
+        model = StackedHourglass()
+        rows = count(model, (3, 256, 256))
+    heads = [r for r in named(rows, "Conv2d") if r.name.startswith("heads")]
+    assert [r.shape for r in heads] == [(16, 64, 64)] * 2
+    assert {r.shape[0] for r in named(rows, "Upsample")} == {256}
+    assert min(r.shape[1] for r in named(rows, "Conv2d")) == 4  # 64 halved four times
+
+
+def test_it_learns_where_a_dot_is() -> None:
+    torch.manual_seed(0)
+    points = torch.tensor([[[1.0, 2.0]], [[6.0, 5.0]], [[3.0, 7.0]], [[5.0, 1.0]]])
+    x = heatmaps_of(points * 1.0, 8, 8, sd=0.7)
+    model = StackedHourglass((1, 8, 8), 1, 8, stacks=2, levels=1, halvings=0)
+    contracts.overfits_one_batch(model, (x, heatmaps_of(points, 8, 8)), below=0.01, steps=150)
