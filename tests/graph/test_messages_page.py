@@ -15,9 +15,10 @@ from torch_geometric.utils import k_hop_subgraph
 
 from datamodules.karate import Karate
 from lab.errors import UserError
-from lab.lenses import receptive_field
+from lab.figures import networks
+from lab.lenses import graphs, receptive_field
 from modules.graph.gcn import GCN
-from pages.graph.messages import depth, editing, figures, hearing, lens, reaching
+from pages.graph.messages import depth, figures, hearing, lens, reaching
 
 opened = partial(open_page, "graph/messages")
 PROPAGATIONS = ("sum", "mean", "symmetric", "gcn", "average")
@@ -107,15 +108,15 @@ def test_numbers_are_spelled_without_a_negative_zero(value: float, text: str) ->
 
 def test_edits_join_and_cut_both_ways() -> None:
     edges = both_ways(G4)
-    edited = editing.edit(edges, 8, "+0-6, -1-0 +7-2")
+    edited = graphs.edit(edges, 8, "+0-6, -1-0 +7-2")
     a = adjacency(edges, 8)
     a[0, 6] = a[6, 0] = a[2, 7] = a[7, 2] = 1
     a[0, 1] = a[1, 0] = 0
     assert torch.equal(adjacency(edited.edge_index, 8), a)
     assert edited.edge_index.shape[1] == int(a.sum())
     assert edited.added == [(0, 6), (2, 7)] and edited.removed == [(0, 1)]
-    assert torch.equal(editing.edit(edges, 8, "").edge_index, edges)
-    undone = editing.edit(edges, 8, "-0-1 +0-1")
+    assert torch.equal(graphs.edit(edges, 8, "").edge_index, edges)
+    undone = graphs.edit(edges, 8, "-0-1 +0-1")
     assert not undone.added and not undone.removed
 
 
@@ -136,22 +137,22 @@ def test_edits_join_and_cut_both_ways() -> None:
 )
 def test_a_bad_edit_is_one_sentence(edits: str, sentence: str) -> None:
     with pytest.raises(UserError, match=sentence) as error:
-        editing.edit(both_ways(G4), 8, edits)
+        graphs.edit(both_ways(G4), 8, edits)
     assert "\n" not in str(error.value) and str(error.value).endswith(".")
 
 
 def test_a_click_joins_cuts_and_takes_back() -> None:
     edges = both_ways(G4)
-    assert editing.toggle(edges, 8, "", 6, 0) == "+0-6"
-    assert editing.toggle(edges, 8, "+0-6", 0, 1) == "+0-6 -0-1"
-    assert editing.toggle(edges, 8, "+0-6 -0-1", 0, 6) == "-0-1"
-    assert editing.toggle(edges, 8, "-0-1", 1, 0) == ""
+    assert graphs.toggle(edges, 8, "", 6, 0) == "+0-6"
+    assert graphs.toggle(edges, 8, "+0-6", 0, 1) == "+0-6 -0-1"
+    assert graphs.toggle(edges, 8, "+0-6 -0-1", 0, 6) == "-0-1"
+    assert graphs.toggle(edges, 8, "-0-1", 1, 0) == ""
 
 
 def test_an_edge_cut_changes_only_who_can_hear_of_it() -> None:
     model, edges = model_of(hidden=(5,)), both_ways(G10)
     x = features(23)
-    before, after = (lens.predict(model, x, e) for e in (edges, editing.edit(edges, 23, "-19-20").edge_index))
+    before, after = (lens.predict(model, x, e) for e in (edges, graphs.edit(edges, 23, "-19-20").edge_index))
     # a weight changes where an end's degree does: at both ends and their neighbours, heard one hop on
     near = k_hop_subgraph([19, 20], 2, edges, num_nodes=23)[0]
     changed = (before - after).abs().amax(1) > 1e-12
@@ -287,20 +288,20 @@ def test_deep_nets_test_worse_than_shallow_ones() -> None:
 def test_the_layout_stands_still_and_keeps_nodes_apart() -> None:
     module = Karate()
     module.setup()
-    p = figures.layout(module.data.edge_index, 34)
-    assert torch.equal(p, figures.layout(module.data.edge_index, 34))
+    p = networks.layout(module.data.edge_index, 34)
+    assert torch.equal(p, networks.layout(module.data.edge_index, 34))
     distance = torch.cdist(p, p) + 9 * torch.eye(34)
-    assert distance.min() > 0.9 * figures.APART
+    assert distance.min() > 0.9 * networks.APART
     for node in (0, 17, 33):
-        assert figures.node_at(p, float(p[node, 0]) + 0.01, float(p[node, 1]) - 0.01) == node
-    apart = figures.layout(torch.zeros(2, 0, dtype=torch.long), 2)  # no edge at all
-    assert apart.isfinite().all() and figures.layout(torch.zeros(2, 0, dtype=torch.long), 1).shape == (1, 2)
+        assert networks.node_at(p, float(p[node, 0]) + 0.01, float(p[node, 1]) - 0.01) == node
+    apart = networks.layout(torch.zeros(2, 0, dtype=torch.long), 2)  # no edge at all
+    assert apart.isfinite().all() and networks.layout(torch.zeros(2, 0, dtype=torch.long), 1).shape == (1, 2)
 
 
 def test_the_network_carries_its_nodes_for_clicks() -> None:
     edges = both_ways(G4)
-    p = figures.layout(edges, 8)
-    fig = figures.network(
+    p = networks.layout(edges, 8)
+    fig = networks.network(
         p, edges, classes=[0, 0, 1, 1, 0, 0, 1, 1], names=["a", "b"], selected=4, senders=[1, 2, 4],
         weights=[0.2, 0.4, 0.5], now=2, added=[(0, 6)], removed=[(0, 1)],
     )  # fmt: skip
@@ -324,14 +325,14 @@ def karate() -> tuple[GCN, Any]:
     from lab import experiments, weights
 
     experiment = experiments.find("gcn-karate")
-    return weights.load(experiment.weights), lens.graph(experiment.card).data
+    return weights.load(experiment.weights), graphs.graph(experiment.card).data
 
 
 def test_the_pages_sum_is_the_models(karate: tuple[GCN, Any]) -> None:
     model, data = karate
     node, layer, unit = 2, 1, 3
     for edits in ("", "-2-32 +2-11"):
-        edges = editing.edit(data.edge_index, 34, edits).edge_index
+        edges = graphs.edit(data.edge_index, 34, edits).edge_index
         step = len(edges[0][edges[1] == node]) + 2  # the activation: neighbours, itself, β come before
         app = opened(node=node, layer=layer, unit=unit, edits=edits, step=step)
         shown = numbers(app.latex[0].value)[-1]
@@ -388,7 +389,7 @@ def test_what_the_scenes_say(karate: tuple[GCN, Any]) -> None:
     model, data = karate
     result = scenes(opened())
     wrong = result["Removed edge"].values
-    edges = editing.edit(data.edge_index, 34, wrong["edits"]).edge_index
+    edges = graphs.edit(data.edge_index, 34, wrong["edits"]).edge_index
     before, after = (int(lens.predict(model, data.x, e)[2].argmax()) for e in (data.edge_index, edges))
     assert before != int(data.y[2]) == after
     heard = hearing.hear(model, data.x, data.edge_index, 0, 1)
@@ -408,7 +409,7 @@ def test_the_check_offers_no_more_nodes_than_there_are() -> None:
 
 def test_missing_data_on_the_page_are_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LECTERN_DATA", str(tmp_path))
-    lens._graph.cache_clear()
+    graphs._graph.cache_clear()
     app = open_warned("graph/messages", model="gcn-cora")
     assert len(app.warning) == 1
     assert "ind.cora" in app.warning[0].value and "gcn-karate" in app.warning[0].value
@@ -417,7 +418,7 @@ def test_missing_data_on_the_page_are_one_sentence(tmp_path: Path, monkeypatch: 
 @pytest.mark.real_data
 def test_the_page_walks_on_cora(real_data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LECTERN_DATA", str(real_data("Cora")))
-    lens._graph.cache_clear()
+    graphs._graph.cache_clear()
     for view in ("Messages", "Reach", "Depth"):
         app = opened(model="gcn-cora", node=1701, view=view)
         assert not app.warning and app.get("bidi_component")
@@ -437,8 +438,8 @@ def test_shipped_weights_reach_their_card(name: str, graph: str | None, request,
         monkeypatch.setenv("LECTERN_DATA", str(request.getfixturevalue("real_data")(graph)))
     experiment = experiments.find(name)
     model, card = weights.load(experiment.weights), experiment.card
-    lens._graph.cache_clear()
-    data = lens.graph(card).data
+    graphs._graph.cache_clear()
+    data = graphs.graph(card).data
     with torch.no_grad():
         right = (model.predict(data).argmax(1) == data.y)[data.test_mask].float().mean().item()
     assert right == pytest.approx(card["shipped"]["metrics"]["test/acc"], abs=1e-6)

@@ -7,7 +7,7 @@ import pytest
 from test_browser import click, same_in_a_new_tab
 
 from datamodules.karate import Karate
-from pages.graph.messages import figures
+from lab.figures import networks
 
 pytestmark = [pytest.mark.browser, pytest.mark.heavy]
 
@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.heavy]
 def test_a_click_selects_a_node_and_another_joins_it(visit: Any) -> None:
     club = Karate()
     club.setup()
-    places = figures.layout(club.data.edge_index, 34).tolist()
+    places = networks.layout(club.data.edge_index, 34).tolist()
     tab = visit.open("graph-messages?model=gcn-karate")
     click(tab, 0, *places[33])
     tab.wait_for_url(re.compile("node=33"))

@@ -11,8 +11,8 @@ import pytest
 PAGES = Path(__file__).parents[2] / "pages"
 FILES = sorted(path for path in PAGES.rglob("*.py") if len(path.relative_to(PAGES).parts) == 3)
 LOADS = {"setup", "prepare_data", "load_iris", "load_digits"}
-# what needs more of its data than their examples: a grammar's words, a graph's edges, a text
-OWN = {"language/shared_strength/lens.py", "language/ngrams/held_out.py", "graph/messages/lens.py"}
+# what needs more of its data than their examples: a grammar's words, a text
+OWN = {"language/shared_strength/lens.py", "language/ngrams/held_out.py"}
 
 
 def loads(source: str) -> Iterator[str]:

@@ -5,21 +5,16 @@ from a second implementation; `edge_index` is (2, E), undirected graphs hold eac
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch_geometric.data import Data
 
-from datamodules.fetch import MissingData
-from datamodules.graph import OneGraph
-from datamodules.karate import Karate
-from datamodules.planetoid import Planetoid
 from lab.errors import UserError
+from lab.lenses import graphs
 from modules.graph.gcn import GCN
-from pages.graph.messages import depth, editing, hearing, reaching
-from pages.graph.messages.editing import Edited
+from pages.graph.messages import depth, hearing, reaching
 from pages.graph.messages.room import DEPTH, MESSAGES, REACH, ROUNDS
 
 # What S is, in words, for the reader.
@@ -47,27 +42,6 @@ NOTICES = {
 # --- The graph ------------------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=4)
-def _graph(kind: str, name: str, seed: int) -> OneGraph:
-    module = Karate(seed) if kind == "Karate" else Planetoid(name, seed=seed)  # type: ignore[arg-type]
-    module.setup()
-    return module
-
-
-def graph(card: dict[str, Any]) -> OneGraph:
-    """The graph that a model was trained on, kept once per process. Do not change it.
-
-    Raises:
-        MissingData: its files are neither on disk nor to be fetched.
-        UserError: the card names another kind of data.
-    """
-    data = card["config"]["data"]
-    kind, args = data["class_path"].rpartition(".")[2], data.get("init_args") or {}
-    if kind not in ("Karate", "Planetoid"):
-        raise UserError(f"The data {data['class_path']} are no single graph: pick a model of one graph.")
-    return _graph(kind, args.get("name", kind), args.get("seed", 0))
-
-
 def neighbourhood(edge_index: Tensor, num_nodes: int, node: int, limit: int) -> Tensor:
     """The `limit` nodes nearest to `node`, in ascending order: what a page can draw of a large graph."""
     distance = reaching.hops(edge_index, num_nodes, node)
@@ -91,7 +65,7 @@ def places(nodes: Tensor) -> dict[int, int]:
     return {n: i for i, n in enumerate(nodes.tolist())}
 
 
-def scene(edited: Edited, data: Data, shown: Tensor, node: int) -> dict[str, Any]:
+def scene(edited: graphs.Edited, data: Data, shown: Tensor, node: int) -> dict[str, Any]:
     """Parts of every picture of the graph: nodes, edges, and what the edits change."""
     place = places(shown)
     return {
@@ -117,20 +91,8 @@ DEPTHS = (1, 2, 4, 8, 16)
 Card = dict[str, Any]
 
 
-def world(model_card: Card) -> OneGraph:
-    """The graph of a model.
-
-    Raises:
-        UserError: it is not on disk and cannot be fetched.
-    """
-    try:
-        return graph(model_card)
-    except MissingData as error:
-        raise UserError(str(error)) from None
-
-
 def last_node(model_card: Card) -> int:
-    return int(world(model_card).data.num_nodes) - 1
+    return int(graphs.world(model_card).data.num_nodes) - 1
 
 
 def layers(model: GCN) -> list[str]:
@@ -164,7 +126,7 @@ class View:
 
     data: Data
     classes: list[str]
-    edited: Edited
+    edited: graphs.Edited
     shown: Tensor
     before: Tensor
     now: Tensor
@@ -175,26 +137,28 @@ class View:
 
 
 def view(model: GCN, model_card: Card, node: int, edits: str) -> View:
-    module = world(model_card)
-    data, edited = module.data, editing.edit(module.data.edge_index, int(module.data.num_nodes), edits)
+    module = graphs.world(model_card)
+    data, edited = module.data, graphs.edit(module.data.edge_index, int(module.data.num_nodes), edits)
     shown = neighbourhood(edited.edge_index, int(data.num_nodes), node, DRAWN)
     before, now = (predict(model, data.x, edges) for edges in (data.edge_index, edited.edge_index))
     return View(data, list(module.classes), edited, shown, before, now)
 
 
 def edited_edges(model_card: Card, edits: str) -> Tensor:
-    data = world(model_card).data
-    return editing.edit(data.edge_index, int(data.num_nodes), edits).edge_index
+    data = graphs.world(model_card).data
+    return graphs.edit(data.edge_index, int(data.num_nodes), edits).edge_index
 
 
 def heard(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> hearing.Heard:
     """One node's sum in one layer."""
-    return hearing.hear(model, world(model_card).data.x, edited_edges(model_card, edits), node, int(layer))
+    return hearing.hear(
+        model, graphs.world(model_card).data.x, edited_edges(model_card, edits), node, int(layer)
+    )
 
 
 def reach(model: GCN, model_card: Card, node: int, layer: str, edits: str) -> tuple[Tensor, Tensor]:
     """Reach of a node: hops in theory, gradients as measured; (N,) each."""
-    data, edges = world(model_card).data, edited_edges(model_card, edits)
+    data, edges = graphs.world(model_card).data, edited_edges(model_card, edits)
     theory = reaching.hops(edges, int(data.num_nodes), node)
     return theory, reaching.influence(model, data.x, edges, node, int(layer))
 
@@ -212,7 +176,7 @@ def trained_depths(model: GCN, model_card: Card, seed: int) -> list[tuple[int, f
     Raises:
         UserError: the graph is too large to be trained on while a reader waits.
     """
-    data = world(model_card).data
+    data = graphs.world(model_card).data
     if data.num_nodes > 100:
         raise UserError("Training here is for small graphs: choose gcn-karate, or use the page Train.")
     return depth.train_depths(data, model.propagation, DEPTHS, seed)

@@ -3,10 +3,11 @@
 from typing import Any
 
 from lab import ui
-from lab.lenses import receptive_field
+from lab.figures import networks
+from lab.lenses import graphs, receptive_field
 from modules.graph.convolution import GraphConvolution, edge_weights
 from modules.graph.gcn import GCN
-from pages.graph.messages import charts, depth, editing, figures, hearing, lens, reaching
+from pages.graph.messages import charts, depth, figures, hearing, lens, reaching
 from pages.graph.messages.room import MESSAGES, REACH, ROOM, ROUNDS, SELECTS
 
 stage = ui.stage(ROOM)
@@ -18,17 +19,17 @@ place = lens.places(shown)
 edges = (
     data.edge_index if result.whole else result.edited.edge_index
 )  # a small graph stands still while edited
-positions = figures.layout(lens.inside(edges, shown), len(shown))
+positions = networks.layout(lens.inside(edges, shown), len(shown))
 
 
 def pressed(x: float, y: float) -> dict[str, Any]:
     """Controls that a click on the graph sets."""
-    clicked = int(shown[figures.node_at(positions, x, y)])
+    clicked = int(shown[networks.node_at(positions, x, y)])
     if now.click == SELECTS:
         return ui.moved(now, node=clicked)
     if clicked == node:
         return {}
-    return ui.moved(now, edits=editing.toggle(data.edge_index, data.num_nodes, now.edits, node, clicked))
+    return ui.moved(now, edits=graphs.toggle(data.edge_index, data.num_nodes, now.edits, node, clicked))
 
 
 scene = {"positions": positions, **lens.scene(result.edited, data, shown, node)}
@@ -45,7 +46,7 @@ if now.view == MESSAGES:
     table = hearing.terms(heard, now.unit)
     names, terms = table["sender"], table["term"]
     senders = [place[int(heard.senders[i])] for i in kept]
-    net = figures.network(
+    net = networks.network(
         **scene, classes=result.now.argmax(1)[shown], names=result.classes, senders=senders,
         weights=heard.weights[kept], hover=hearing.verdicts(result.now, data, shown, result.classes),
     )  # fmt: skip
@@ -83,11 +84,11 @@ elif now.view == REACH:
     theory, measured = ui.compute(lens.reach, now)
     counts = reaching.field_sizes(theory, layer + 1)
     reached, nonzero = counts[layer], int((measured > 0).sum())
-    rings = figures.network(
+    rings = networks.network(
         **scene, classes=reaching.rings(theory, layer)[shown], names=reaching.ring_names(layer),
         colors=figures.hop_colors(layer), hover=reaching.ring_hover(theory, shown),
     )  # fmt: skip
-    gradients = figures.network(
+    gradients = networks.network(
         **scene, values=measured[shown], scale="violet", hover=reaching.gradient_hover(measured, shown)
     )
     with stage.picture:
@@ -170,10 +171,10 @@ with stage.below:
     ui.program(
         f"""
         from lab import experiments, weights
-        from pages.graph.messages import editing, lens
+        from lab.lenses import graphs
         experiment = experiments.find({now.model.partition("/")[0]!r})
-        model, data = weights.load(experiment.weights), lens.graph(experiment.card).data
-        edges = editing.edit(data.edge_index, data.num_nodes, {now.edits!r}).edge_index
+        model, data = weights.load(experiment.weights), graphs.graph(experiment.card).data
+        edges = graphs.edit(data.edge_index, data.num_nodes, {now.edits!r}).edge_index
         result = model(data.x, edges).softmax(1)[{node}]
         """,
         shows=result.now[node],

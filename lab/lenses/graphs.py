@@ -1,18 +1,21 @@
-"""A graph as its reader has edited it: edges added and taken away.
+"""Graphs that a reader edits or types, and the one that a model was trained on.
 
 `edge_index` is (2, E); undirected graphs hold each edge both ways.
 """
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from datamodules.fetch import MissingData
+from datamodules.graph import OneGraph
+from datamodules.karate import Karate
+from datamodules.planetoid import Planetoid
 from lab.errors import UserError
-
-# What S is, in words, for the reader.
-
 
 EDIT = re.compile(r"([+\-−])(\d+)-(\d+)")
 
@@ -80,3 +83,39 @@ def toggle(edge_index: Tensor, num_nodes: int, edits: str, a: int, b: int) -> st
     result = " ".join(tokens)
     edit(edge_index, num_nodes, result)
     return result
+
+
+# --- Graphs of the models -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=4)
+def _graph(kind: str, name: str, seed: int) -> OneGraph:
+    module = Karate(seed) if kind == "Karate" else Planetoid(name, seed=seed)  # type: ignore[arg-type]
+    module.setup()
+    return module
+
+
+def graph(card: dict[str, Any]) -> OneGraph:
+    """The graph that a model was trained on, kept once per process. Do not change it.
+
+    Raises:
+        MissingData: its files are neither on disk nor to be fetched.
+        UserError: the card names another kind of data.
+    """
+    data = card["config"]["data"]
+    kind, args = data["class_path"].rpartition(".")[2], data.get("init_args") or {}
+    if kind not in ("Karate", "Planetoid"):
+        raise UserError(f"The data {data['class_path']} are no single graph: pick a model of one graph.")
+    return _graph(kind, args.get("name", kind), args.get("seed", 0))
+
+
+def world(model_card: dict[str, Any]) -> OneGraph:
+    """The graph of a model.
+
+    Raises:
+        UserError: it is not on disk and cannot be fetched.
+    """
+    try:
+        return graph(model_card)
+    except MissingData as error:
+        raise UserError(str(error)) from None
