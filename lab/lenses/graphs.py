@@ -16,6 +16,7 @@ from datamodules.graph import OneGraph
 from datamodules.karate import Karate
 from datamodules.planetoid import Planetoid
 from lab.errors import UserError
+from modules.graph.encoding import adjacency
 
 EDIT = re.compile(r"([+\-−])(\d+)-(\d+)")
 
@@ -83,6 +84,50 @@ def toggle(edge_index: Tensor, num_nodes: int, edits: str, a: int, b: int) -> st
     result = " ".join(tokens)
     edit(edge_index, num_nodes, result)
     return result
+
+
+# --- Graphs that are typed --------------------------------------------------------------------------
+
+FIGURE_13_4 = "0-1 0-3 1-2 1-3 1-4 2-4 3-4 4-5 4-7 5-6 5-7"  # of [UDL], which counts from 1
+FIGURE_13_11 = (
+    "0-1 0-2 0-3 1-2 1-4 2-3 2-4 3-4 5-6 5-8 6-7 6-8 7-9 8-9 8-10 8-11 9-11 10-11 12-13 12-14 12-15 13-14 "
+    "14-15 14-16 15-16 17-18 17-19 18-19 18-20 19-20 19-21 19-22 20-22 21-22 0-5 3-12 4-12 10-12 10-17 11-19 "
+    "15-20"
+)
+PATH = "0-1 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 10-11"
+RING = f"{PATH} 0-11"
+MOST = 24  # nodes whose numbers can be read
+EDGE = re.compile(r"(\d+)(?:[-−–](\d+))?")
+
+
+def examples() -> dict[str, str]:
+    """Graphs to begin with."""
+    return {"Figure 13.4": FIGURE_13_4, "Figure 13.11": FIGURE_13_11, "Path": PATH, "Ring": RING}
+
+
+def typed(text: str) -> Tensor:
+    """A (N, N) int64 of an undirected graph in words: 0-1 is an edge, 5 alone a node; N is the largest + 1.
+
+    Raises:
+        UserError: a word is neither, an edge joins a node to itself, or there are too many nodes or none.
+    """
+    pairs = []
+    for word in text.replace(",", " ").replace(";", " ").split():
+        match = EDGE.fullmatch(word)
+        if match is None:
+            raise UserError(
+                f"“{word[:20]}” is no edge: write 0-1 to join nodes 0 and 1, or 5 for a node alone."
+            )
+        a, b = (int(digits[:9]) for digits in (match[1], match[2] or match[1]))
+        if a == b and match[2]:
+            raise UserError(f"{word[:20]} joins a node to itself: choose two nodes.")
+        if max(a, b) >= MOST:
+            raise UserError(f"There is no node {max(a, b)}: number the nodes from 0 to {MOST - 1}.")
+        pairs.append((a, b))
+    if not pairs:
+        raise UserError("The graph is empty: write an edge such as 0-1.")
+    edges = torch.tensor(pairs).T
+    return adjacency(torch.cat([edges, edges.flip(0)], 1), int(edges.max()) + 1)
 
 
 # --- Graphs of the models -----------------------------------------------------------------------------

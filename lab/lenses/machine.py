@@ -34,7 +34,9 @@ from modules.diffusion.score_matching import ScoreModel
 from modules.flow.flow import Flow
 from modules.flow.image import MultiScale
 from modules.flow.layer import FlowLayer, FlowStack, Inverse
+from modules.graph.attention import GraphAttention
 from modules.graph.convolution import GraphConvolution
+from modules.graph.gat import GAT
 from modules.graph.gcn import GCN
 from modules.latent.vae import VAE
 from modules.latent.vq_vae import VQVAE
@@ -97,7 +99,7 @@ def machine_of(model: nn.Module) -> str | None:
         "flow": Flow,
         "transformer": get_args(Transformer),
         "recurrent": (RecurrentLM, Labeller, Seq2Seq, Captioner),
-        "message passing": GCN,
+        "message passing": (GCN, GAT),
         "convolution": (Classifier, NoisyClassifier),
     }
     for name, kind in kinds.items():
@@ -535,23 +537,24 @@ def cells(network: Recurrent) -> Reading:
     return Reading(f"{short} {network.hidden}{ways}", f"{several(network.layers, 'layer')}, {size}")
 
 
-def of_graph(model: GCN) -> Readings:
+def of_graph(model: GCN | GAT) -> Readings:
     """All layers are one formula; they differ in their widths."""
     first = model.layers[0].weight.shape[1]  # type: ignore[union-attr,index]
     edges = torch.tensor([[0, 1], [1, 0]])
     calls = [
         c for c in watched(model, lambda: model(torch.zeros(2, int(first)), edges))
-        if isinstance(c.module, GraphConvolution)
+        if isinstance(c.module, GraphConvolution | GraphAttention)
     ]  # fmt: skip
     widths = [calls[0].takes[-1], *(c.gives[-1] for c in calls)]
     path = "→".join(map(str, widths))
     hidden = "→".join(map(str, widths[1:-1])) or "none"
     layers = several(len(calls), "layer")
+    weights = model.propagation if isinstance(model, GCN) else "attention"
     results = {
         "h": Reading(str(widths[0]), f"{widths[0]} numbers per node"),
         "message": Reading(path if len(path) <= LONGEST else f"{layers}, {count(parameters(model))}",
                            f"{path}, {layers}, {parameters(model):,} parameters"),
-        "sum": Reading(model.propagation, f"with the weights “{model.propagation}”"),
+        "sum": Reading(weights, f"with the weights “{weights}”"),
         "logits": Reading(str(widths[-1])),
     }  # fmt: skip
     if len(calls) > 1:

@@ -21,6 +21,7 @@ from modules.base import Module
 from modules.convolution.cnn2d import CNN2d
 from modules.diffusion.ddpm import DDPM, ImageDDPM
 from modules.flow.coupling import RealNVP
+from modules.graph.gat import GAT
 from modules.graph.gcn import GCN
 from modules.latent.text_vae import TextVAE
 from modules.latent.vae import VAE
@@ -112,7 +113,7 @@ PAIRS: dict[str, tuple[Callable[[], Module], Callable[[], Module], dict[str, tup
     ),
     "message passing": (
         lambda: GCN(num_features=5, hidden=(4,), num_classes=3),
-        lambda: GCN(num_features=9, hidden=(8, 6), num_classes=2),
+        lambda: GAT(num_features=9, hidden=(4, 3), heads=(2, 2, 1), num_classes=2),
         {"h": ("5", "9"), "message": ("5→4→3", "9→8→6→2"), "update": ("4", "8→6"), "logits": ("3", "2")},
     ),
     "convolution": (

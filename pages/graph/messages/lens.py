@@ -12,6 +12,7 @@ from torch import Tensor
 from torch_geometric.data import Data
 
 from lab.errors import UserError
+from lab.experiments import Experiment
 from lab.lenses import graphs
 from modules.graph.gcn import GCN
 from pages.graph.messages import depth, hearing, reaching
@@ -89,6 +90,11 @@ def predict(model: GCN, x: Tensor, edge_index: Tensor) -> Tensor:
 DRAWN = 36  # nodes of a large graph that are drawn: the nearest to the selected one
 DEPTHS = (1, 2, 4, 8, 16)
 Card = dict[str, Any]
+
+
+def fits(experiment: Experiment) -> bool:
+    """Their weights are those of the graph."""
+    return experiment.module.endswith(".GCN")
 
 
 def last_node(model_card: Card) -> int:

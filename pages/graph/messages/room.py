@@ -25,7 +25,9 @@ def near(state: Any) -> bool:
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS)] = MESSAGES
-    model: Annotated[str, Model("Model", family="graph", as_list=True)] = "gcn-karate"
+    model: Annotated[str, Model("Model", family="graph", only=late("lens", "fits"), as_list=True)] = (
+        "gcn-karate"
+    )
     node: Annotated[
         int, Number("Node", 0, late("lens", "last_node"), help="Or click one in the picture.")
     ] = 0
