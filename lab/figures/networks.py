@@ -51,7 +51,7 @@ def node_at(positions: Tensor, x: float, y: float) -> int:
     return int((positions - torch.tensor([x, y])).norm(dim=1).argmin())
 
 
-def _ink(color: str) -> str:
+def ink(color: str) -> str:
     """Black or white, whichever reads better on `color` (WCAG's relative luminance)."""
     r, g, b = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
     linear = [v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in (r, g, b)]
@@ -163,7 +163,7 @@ def network(
         for k in np.unique(c):
             color = colors[k % len(colors)]
             nodes(c == k, names[k] if names else str(k), color=color)
-            fig.data[-1].textfont = {"size": 15, "color": _ink(color)}
+            fig.data[-1].textfont = {"size": 15, "color": ink(color)}
     if selected is not None:
         fig.add_trace(
             go.Scatter(
