@@ -13,6 +13,9 @@ Shapes: A (N, N) symmetric, signals (N, F), one filter for all features.
 References: Bruna et al. 2014, arXiv:1312.6203; Defferrard et al. 2016, arXiv:1606.09375; [UDL] §13 notes.
 """
 
+import math
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
@@ -48,3 +51,14 @@ def chebyshev(x: Tensor, a: Tensor, theta: Tensor, largest: float = 2.0) -> Tens
         total = total + theta[k] * now
         before, now = now, 2 * scaled @ now - before
     return total
+
+
+def coefficients(
+    gain: Callable[[Tensor], Tensor], terms: int, largest: float = 2.0, places: int = 512
+) -> Tensor:
+    """θ (K,) of the Chebyshev series of g on [0, λ_max]: θ_k = (2 − [k = 0]) mean g(λ_j) cos(k t_j) over
+    `places` points λ_j = λ_max (1 + cos t_j) / 2."""
+    t = (torch.arange(places, dtype=torch.float64) + 0.5) * math.pi / places
+    k = torch.arange(terms, dtype=torch.float64)
+    theta = 2 * (gain(largest * (1 + t.cos()) / 2) * (k[:, None] * t).cos()).mean(1)
+    return torch.where(k == 0, theta / 2, theta)
