@@ -72,6 +72,10 @@ BENCHES = {
         "lab.bench.vision",
         "vision transformers: beside a CNN on few pictures, and windows that shift or not, three seeds each",
     ),
+    "molecules": (
+        "lab.bench.molecules",
+        "graphs classified: GIN, GCN and nodes without edges on molecules, proteins, enzymes, ten folds each",
+    ),
     "positions": (
         "lab.bench.positions",
         "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",
