@@ -137,14 +137,12 @@ def network(d: int, layers: int, aggregation: Aggregation, seed: int) -> GIN:
     """A GIN with random weights, biases and ε: with biases of 0, as before training, its MLP is linear on
     positive numbers, and with ε = 0 a node cannot tell itself from a neighbour."""
 
-    def drawn() -> GIN:
-        model = GIN(d, 2, WIDTH, layers, aggregation, norm=False).double()
-        for name, parameter in model.named_parameters():
-            if name.endswith(("hear.bias", "hear.epsilon")):
-                nn.init.normal_(parameter, std=0.3 if name.endswith("epsilon") else 1.0)
-        return model
-
-    return seeded(drawn, seed)
+    model = seeded(lambda: GIN(d, 2, WIDTH, layers, aggregation, norm=False), seed).double()
+    generator = torch.Generator().manual_seed(seed)
+    for name, parameter in model.named_parameters():
+        if name.endswith(("hear.bias", "hear.epsilon")):
+            nn.init.normal_(parameter, std=0.3 if name.endswith("epsilon") else 1.0, generator=generator)
+    return model
 
 
 @torch.no_grad()
