@@ -26,6 +26,7 @@ IMPORTED = "experiment.yaml"  # among own runs: the recipe of a model that `lab 
 
 # Datamodules (or corpora of theirs) that read files; all others are embedded.
 REAL_DATA = {
+    "datamodules.links.CitationLinks",
     "datamodules.mnist.MNIST",
     "datamodules.pairs.MNISTPairs",
     "datamodules.multi30k.Multi30k",

@@ -179,6 +179,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "halvings": Other(0, kind="size"),
     },
     "NodeClassifier": {"num_classes": 4},
+    "GAE": {"num_features": 5, "hidden": [4], "dim": 3, "propagation": "mean", "dropout": 0.3},
     "GAT": {
         "num_features": 5, "hidden": [3], "heads": [1, 2], "score": "dot", "slope": 0.5, "dropout": 0.0,
         "weight_dropout": 0.0,

@@ -70,9 +70,12 @@ WINDOWS = drawn(3, 8), drawn(3, 8, 4)
 COUNTS = (drawn(9, 5, 5).float(),)
 EDGES = torch.tensor([[0, 1, 2, 3, 4, 5, 0], [1, 2, 3, 4, 5, 0, 3]])
 EVERY = torch.ones(6, dtype=torch.bool)
+PAIRS_OF_NODES = torch.tensor([[0, 1, 2, 0, 1, 3], [1, 2, 3, 2, 4, 5]])
 GRAPH = Data(
     x=drawn(2, 6, 4).float(),
     edge_index=EDGES,
+    pairs=PAIRS_OF_NODES,
+    linked=torch.tensor([1.0, 1, 1, 0, 0, 0]),
     y=drawn(3, 6),
     train_mask=EVERY,
     val_mask=EVERY,
@@ -164,6 +167,15 @@ def nodes(settings: dict[str, Any]) -> Member:
         return model(to(model, GRAPH.x), EDGES)
 
     return Member({"num_features": 4, "num_classes": 3} | settings, GRAPH, call, (Predictor,))
+
+
+def links(settings: dict[str, Any]) -> Member:
+    """Says which pairs of nodes are joined."""
+
+    def call(model: Any) -> Tensor:
+        return model.logits(model(to(model, GRAPH.x), EDGES), PAIRS_OF_NODES)
+
+    return Member({"num_features": 4, "hidden": [3], "dim": 2} | settings, GRAPH, call, (Predictor,))
 
 
 def classifier(settings: dict[str, Any], batch: tuple[Tensor, Tensor]) -> Member:
@@ -445,6 +457,11 @@ MEMBERS: dict[str, list[Member]] = {
             (Density, Sampler, Latent),
         )
         for more in ({}, {"dequantize": "variational"}, {"margins": True})
+    ],
+    "modules.graph.gae.GAE": [
+        links({}),
+        links({"propagation": "max"}),
+        links({"propagation": "sum", "hidden": []}),
     ],
     "modules.graph.gat.GAT": [
         nodes({"hidden": [2], "heads": [2, 1], "score": score}) for score in ("additive", "dynamic", "dot")

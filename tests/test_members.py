@@ -112,8 +112,8 @@ def test_codes_of_the_prior_decode(name: str, number: int) -> None:
 @those(Density, Predictor)
 def test_each_example_is_judged_alone(name: str, number: int) -> None:
     model, row = ready(name, number)
-    if isinstance(row.batch, Data):
-        pytest.skip("graphs have tests of their own")
+    if not isinstance(row.batch, tuple):
+        pytest.skip("nodes of a graph are not judged alone")
     x = row.batch[0] if row.asked is None else row.asked
     x = x.to(model.dtype) if x.is_floating_point() else x
     ask = model.log_prob if isinstance(model, Density) else model.predict
