@@ -154,6 +154,11 @@ def graph(card: dict[str, Any]) -> OneGraph:
     return _graph(kind, args.get("name", kind), args.get("seed", 0))
 
 
+def karate() -> OneGraph:
+    """Zachary's karate club, kept once per process. Do not change it."""
+    return _graph("Karate", "Karate", 0)
+
+
 def world(model_card: dict[str, Any]) -> OneGraph:
     """The graph of a model.
 
