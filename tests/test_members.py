@@ -7,7 +7,6 @@ import contracts
 import pytest
 import torch
 from members import IDS, MEMBERS, ROWS, Member, class_of, make
-from torch_geometric.data import Data
 
 from modules.base import CountModel, Density, Latent, NextToken, Predictor, Sampler
 from modules.flow.flow import Flow

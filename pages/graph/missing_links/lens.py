@@ -72,7 +72,7 @@ def share(marked: Tensor) -> Tensor:
 
 
 def world(graph: str, own: Tensor) -> World:
-    """A graph by its name, or the reader's A (N, N); without words a node has its number as the only feature."""
+    """A graph by its name, or the reader's A (N, N); a node without words has its number as feature."""
     if graph == COMMUNITIES:
         data = CommunityLinks().graph()
         return World(data.x, edges_once(data.edge_index), data.y)
