@@ -25,7 +25,7 @@ README = DOCUMENTS["README.md"]
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 BLOCKS = {name: FENCE.findall(text) for name, text in DOCUMENTS.items()}  # (language, text) each
 SPANS = {name: re.findall(r"`([^`\n]+)`", FENCE.sub("", text)) for name, text in DOCUMENTS.items()}
-BOUND = 1800  # words of the README, tables and all
+BOUND = 1200  # words of the README, but for its table of results: a row for each data set
 RESULTS = ("README.md", "lab/zoo/README.md")
 
 
@@ -80,7 +80,8 @@ def test_the_readme_shows_what_it_promises() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.split()) <= BOUND
+    start, end = (README.index(mark) for mark in ("<!-- results -->", "<!-- /results -->"))
+    assert len((README[:start] + README[end:]).split()) <= BOUND
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)

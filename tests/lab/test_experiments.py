@@ -29,7 +29,7 @@ def data_of(name: str) -> str | None:
     args = experiment.config["data"].get("init_args") or {}
     if experiment.datamodule.endswith(".TU"):
         return args.get("name", "MUTAG")
-    if experiment.datamodule.endswith(".Planetoid"):
+    if experiment.datamodule.endswith((".Planetoid", ".CitationLinks")):
         return args.get("name", "Cora")
     if "corpus" in args:
         return {"shakespeare": "tinyshakespeare"}.get(args["corpus"], args["corpus"])
