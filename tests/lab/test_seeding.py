@@ -32,11 +32,21 @@ DRAWS = re.compile(
 )
 IN_PLACE = re.compile(r"(bernoulli|normal|uniform|random|exponential|geometric|cauchy|log_normal)_")
 # Weights at birth, which `seeded` puts in order; and what a model draws in the training that a command owns.
-BIRTH = {"__init__", "reset_parameters", "initialise", "initialize_he", "draw_weights", "log_uniform"}
+BIRTH = {
+    "__init__",
+    "reset_parameters",
+    "initialise",
+    "initialize_he",
+    "initialize_xavier",
+    "draw_weights",
+    "log_uniform",
+}
 TRAINING = {
     ("modules/language/word2vec.py", "torch.multinomial(self.noise, len(targets) * self.negatives"),
     ("modules/flow/iresnet.py", "torch.empty(()).geometric_(self.stop)"),
     ("modules/latent/iwae.py", "torch.rand_like(log_w[0])"),
+    ("modules/convolution/random_blocks.py", "torch.rand(()"),
+    ("modules/convolution/random_blocks.py", "torch.rand(2, len(h)"),
     ("modules/diffusion/flow_matching.py", "torch.randint(len(start), (len(x1),))"),
 }
 
