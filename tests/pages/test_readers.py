@@ -14,12 +14,11 @@ from torch import nn
 
 from datamodules.binary_images import strings
 from lab import ui, weights
-from lab.lenses import attention
+from lab.lenses import attention, graphs
 from pages.autoregressive.autoencoder import lens as autoencoder
 from pages.autoregressive.density import own_points
 from pages.autoregressive.sharing import lens as sharing
 from pages.graph.messages import depth
-from pages.graph.messages import lens as messages
 
 READERS = 8
 Call = Callable[[], Any]
@@ -81,7 +80,7 @@ def test_networks_trained_on_pages_do_not_know_of_each_other(monkeypatch: pytest
     monkeypatch.setattr(sharing, "EVERY", 5)
     monkeypatch.setattr(autoencoder, "PASSES", 5)
     x = strings(2).float()
-    ring = messages.graph(weights.read_card(weights.experiments.find("gcn-karate").weights)).data
+    ring = graphs.karate().data
     check(
         [
             lambda: last(sharing.train("NADE", 20, 4, 1, steps=10))[1],
