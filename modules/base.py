@@ -199,6 +199,9 @@ class Module(L.LightningModule):
             metric.update(values[0], self._weight)
         elif self._weight:
             metric.update(*values)
+        elif any(isinstance(state, list) for state in metric.metric_state.values()):
+            # it gathers the values of all processes: this one takes part with none
+            metric.update(*(v[:0] for v in values))
         # A model used as a library has nobody to log to. In training one call per epoch is enough, as the
         # metric keeps all updates: of small models each call costs more than the step itself.
         if self._trainer is not None and (split != "train" or self.trainer.is_last_batch):

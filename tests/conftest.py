@@ -127,8 +127,10 @@ def real_data() -> Callable[[str], Path]:
 @pytest.fixture(autouse=True)
 def nothing_left_running() -> Iterator[None]:
     """A test leaves no process group open, over which torchmetrics would reduce in the tests to come, and no
-    dashboard, which would answer their pages before their work is done."""
+    dashboard, which would answer their pages before their work is done; and what a trainer has forbidden
+    to torch is allowed again."""
     yield
+    torch.use_deterministic_algorithms(False)
     assert not torch.distributed.is_initialized(), "the test has left a process group open"
     if "lab.ui" in sys.modules:
         from lab.ui.background import jobs

@@ -10,6 +10,7 @@ import lightning as L
 import pytest
 import torch
 from torch import nn
+from torch_geometric.data import Data
 
 import datamodules
 from datamodules.base import Batches, BatchShard, DataModule, TensorSplit
@@ -352,7 +353,7 @@ def test_a_batch_larger_than_the_data_is_all_of_them(kind: type) -> None:
     limits = [getattr(data, name, None) for name in ("windows_per_epoch", "per_epoch")]
     assert len(positions) == min([len(data.train_set), *(limit for limit in limits if limit)])
     (batch,) = loader
-    assert len(batch[0]) == len(positions)
+    assert (len(batch.ptr) - 1 if isinstance(batch, Data) else len(batch[0])) == len(positions)
 
 
 def test_where_a_batch_is_all_there_is_no_size_of_it() -> None:
