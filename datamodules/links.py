@@ -13,6 +13,7 @@ References: Kipf & Welling 2016, arXiv:1611.07308 (5 % and 10 % of the edges are
 """
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -58,7 +59,7 @@ def non_edges(edges: Tensor, num_nodes: int, count: int, generator: torch.Genera
     return torch.stack([found[:count] // num_nodes, found[:count] % num_nodes])
 
 
-class Pairs:
+class LinkSplit:
     """A split: the graph with its message edges, and pairs of nodes.
 
     Args:
@@ -67,7 +68,9 @@ class Pairs:
         redraw: called with an epoch it gives other `others`; None keeps them.
     """
 
-    def __init__(self, graph: Data, edges: Tensor, others: Tensor, redraw: Any = None) -> None:
+    def __init__(
+        self, graph: Data, edges: Tensor, others: Tensor, redraw: Callable[[int], Tensor] | None = None
+    ) -> None:
         self.graph, self.edges, self.others, self.redraw = graph, edges, others, redraw
 
     def __len__(self) -> int:
@@ -133,9 +136,9 @@ class Links(DataModule):
             own = torch.Generator().manual_seed((self.seed * 0x9E3779B1 + epoch + 1) % 2**32)
             return non_edges(edges, N, train.shape[1], own)
 
-        self.train_set = Pairs(seen, train, redraw(0), redraw)
-        self.val_set = Pairs(seen, val, others[:, : hidden[0]])
-        self.test_set = Pairs(seen, test, others[:, hidden[0] :])
+        self.train_set = LinkSplit(seen, train, redraw(0), redraw)
+        self.val_set = LinkSplit(seen, val, others[:, : hidden[0]])
+        self.test_set = LinkSplit(seen, test, others[:, hidden[0] :])
 
     @property
     def sizes(self) -> dict[str, Any]:

@@ -7,7 +7,7 @@ A model is one class: it holds the parameters, offers its surfaces (`log_prob`, 
 import inspect
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, cast, runtime_checkable
+from typing import Any, ClassVar, Literal, Protocol, cast, get_args, runtime_checkable
 
 import lightning as L
 import torch
@@ -79,6 +79,19 @@ def require(least: float, below: float = math.inf, **arguments: float | Sequence
         if not entries or not all(least <= entry < below for entry in entries):
             bound = "" if below == math.inf else f" and below {below}"
             raise ValueError(f"{name} is {value}: it must be at least {least}{bound}.")
+
+
+def require_one_of(known: object, **arguments: str) -> None:
+    """Refuse arguments that are none of the values of a Literal.
+
+        require_one_of(Pooling, pooling=pooling)
+
+    Raises:
+        ValueError: one sentence.
+    """
+    for name, value in arguments.items():
+        if value not in get_args(known):
+            raise ValueError(f"{name} is {value!r}: choose one of {', '.join(get_args(known))}.")
 
 
 def require_picture(image_shape: Sequence[int]) -> None:

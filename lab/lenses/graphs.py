@@ -97,7 +97,7 @@ FIGURE_13_11 = (
 PATH = "0-1 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 10-11"
 RING = f"{PATH} 0-11"
 MOST = 24  # nodes whose numbers can be read
-EDGE = re.compile(r"(\d+)(?:[-−–](\d+))?")
+WORD = re.compile(r"(\d+)(?:([-−–:])(\d+))?")
 
 
 def examples() -> dict[str, str]:
@@ -105,29 +105,57 @@ def examples() -> dict[str, str]:
     return {"Figure 13.4": FIGURE_13_4, "Figure 13.11": FIGURE_13_11, "Path": PATH, "Ring": RING}
 
 
+@dataclass(frozen=True)
+class Typed:
+    """edge_index (2, E), each edge both ways and in order, and the label of each node (N,)."""
+
+    edge_index: Tensor
+    labels: Tensor
+
+
 def typed(text: str) -> Tensor:
-    """A (N, N) int64 of an undirected graph in words: 0-1 is an edge, 5 alone a node; N is the largest + 1.
+    """A (N, N) int64 of an undirected graph in words, see `labelled`."""
+    graph = labelled(text, MOST)
+    return adjacency(graph.edge_index, len(graph.labels))
+
+
+def labelled(text: str, most: int, labels: int = 0) -> Typed:
+    """An undirected graph in words: 0-1 is an edge, 5 a node alone, 2:3 node 2 with the label 3; all others
+    have the label 1, and N is the largest node + 1.
+
+    Args:
+        most: nodes that there may be. labels: the largest of them; 0 if there are none.
 
     Raises:
-        UserError: a word is neither, an edge joins a node to itself, or there are too many nodes or none.
+        UserError: a word is none of these, an edge joins a node to itself, a number is too large, or there
+            is no node.
     """
-    pairs = []
+    pairs, given, last = set[tuple[int, int]](), dict[int, int](), -1
     for word in text.replace(",", " ").replace(";", " ").split():
-        match = EDGE.fullmatch(word)
-        if match is None:
+        match = WORD.fullmatch(word)
+        if match is None or (match[2] == ":" and not labels):
             raise UserError(
-                f"“{word[:20]}” is no edge: write 0-1 to join nodes 0 and 1, or 5 for a node alone."
+                f"“{word[:20]}” is neither an edge such as 0-1 nor a label such as 2:3."
+                if labels
+                else f"“{word[:20]}” is no edge: write 0-1 to join nodes 0 and 1, or 5 for a node alone."
             )
-        a, b = (int(digits[:9]) for digits in (match[1], match[2] or match[1]))
-        if a == b and match[2]:
+        a, b = (int(digits[:9]) for digits in (match[1], match[3] or match[1]))
+        ends = (a,) if match[2] == ":" else (a, b)
+        if match[2] not in (None, ":") and a == b:
             raise UserError(f"{word[:20]} joins a node to itself: choose two nodes.")
-        if max(a, b) >= MOST:
-            raise UserError(f"There is no node {max(a, b)}: number the nodes from 0 to {MOST - 1}.")
-        pairs.append((a, b))
-    if not pairs:
+        if max(ends) >= most:
+            raise UserError(f"There is no node {max(ends)}: number the nodes from 0 to {most - 1}.")
+        if match[2] == ":":
+            if not 1 <= b <= labels:
+                raise UserError(f"{word[:20]}: a label is a number from 1 to {labels}.")
+            given[a] = b
+        elif a != b:
+            pairs |= {(a, b), (b, a)}
+        last = max(last, *ends)
+    if last < 0:
         raise UserError("The graph is empty: write an edge such as 0-1.")
-    edges = torch.tensor(pairs).T
-    return adjacency(torch.cat([edges, edges.flip(0)], 1), int(edges.max()) + 1)
+    edges = torch.tensor(sorted(pairs), dtype=torch.long).reshape(-1, 2).T
+    return Typed(edges, torch.tensor([given.get(n, 1) for n in range(last + 1)]))
 
 
 # --- Graphs of the models -----------------------------------------------------------------------------

@@ -60,7 +60,7 @@ class AlexNet(Classifier):
         require(0, below=1, dropout=dropout)
         if len(channels) != 5:
             raise ValueError(f"channels has {len(channels)} entries: AlexNet has five convolutions.")
-        if any(channels[k] % groups for k in (0, 1, 2, 3, 4)):
+        if any(count % groups for count in channels):
             raise ValueError(f"channels {list(channels)} don't divide by {groups} groups.")
         first = nn.Conv2d(image_shape[0], channels[0], kernel, stride, padding)
         layers: list[nn.Module] = [first, nn.ReLU(), nn.MaxPool2d(pool, 2)]

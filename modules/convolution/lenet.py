@@ -12,9 +12,9 @@ from typing import Any, Literal
 
 from torch import nn
 
-from modules.base import require, require_picture
+from modules.base import require, require_one_of, require_picture
 from modules.convolution.classifier import Classifier, flat_size
-from modules.convolution.residual import one_of
+from modules.convolution.initialization import xavier
 
 ACTIVATIONS = {"sigmoid": nn.Sigmoid, "tanh": nn.Tanh, "relu": nn.ReLU}
 Activation = Literal["sigmoid", "tanh", "relu"]
@@ -52,8 +52,8 @@ class LeNet(Classifier):
         super().__init__(num_classes=num_classes, **training)
         require_picture(image_shape)
         require(1, channels=channels, hidden=[1, *hidden])
-        one_of(Activation, activation=activation)
-        one_of(Literal["mean", "max"], pool=pool)
+        require_one_of(Activation, activation=activation)
+        require_one_of(Literal["mean", "max"], pool=pool)
         layers: list[nn.Module] = []
         now = image_shape[0]
         for number, width in enumerate(channels):
@@ -67,12 +67,7 @@ class LeNet(Classifier):
             layers += [nn.Linear(now, width), ACTIVATIONS[activation]()]
             now = width
         self.set_layers(*layers, nn.Linear(now, num_classes))
-        if activation != "relu":
-            initialize_xavier(self.layers)
-
-
-def initialize_xavier(layers: nn.Sequential) -> None:
-    """Xavier's weights in place of He's, for all layers but the last."""
-    for layer in list(layers)[:-1]:
-        if isinstance(layer, nn.Linear | nn.Conv2d):
-            nn.init.xavier_normal_(layer.weight)
+        if activation != "relu":  # Xavier's weights in place of He's, but for the last layer
+            for layer in layers:
+                if isinstance(layer, nn.Linear | nn.Conv2d):
+                    xavier(layer.weight)

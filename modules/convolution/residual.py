@@ -24,30 +24,19 @@ arXiv:1603.05027; De & Smith 2020, arXiv:2002.10444 (SkipInit); Zhang et al. 201
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.convolution.pooling import subsample
 
 Order = Literal["v1", "v2", "linear-first"]
 Shortcut = Literal["projection", "zeros", "none"]
 Norm = Literal["batch", "group", "none"]
 Scale = Literal["none", "half", "depth", "skip-init", "fixup"]
-
-
-def one_of(kind: object, **arguments: str) -> None:
-    """Refuse a name that `kind`, a Literal, doesn't have.
-
-    Raises:
-        ValueError: one sentence.
-    """
-    for name, value in arguments.items():
-        if value not in get_args(kind):
-            raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(get_args(kind))}.")
 
 
 class Residual(nn.Module):
@@ -70,7 +59,7 @@ class Residual(nn.Module):
         relu: bool = False,
     ) -> None:
         super().__init__()
-        one_of(Scale, scale=scale)
+        require_one_of(Scale, scale=scale)
         require(1, blocks=blocks)
         if shortcut is None and scale != "none":
             raise ValueError(f"scale is {scale!r}: a plain layer has no sum to scale, so give none.")
@@ -133,7 +122,7 @@ def ordered(
 
 def norm2d(kind: Norm) -> Callable[[int], list[nn.Module]]:
     """Makes the norm of C channels of a grid; of "none" an empty list."""
-    one_of(Norm, norm=kind)
+    require_one_of(Norm, norm=kind)
     kinds: dict[str, Callable[[int], list[nn.Module]]] = {
         "batch": lambda c: [nn.BatchNorm2d(c)],
         "group": lambda c: [nn.GroupNorm(math.gcd(8, c), c)],
@@ -163,9 +152,9 @@ def convolution_block(
         stride_at: which convolution of a bottleneck has the stride.
         bias: of the convolutions; None: where there is no norm.
     """
-    one_of(Order, order=order)
-    one_of(Shortcut, shortcut=shortcut)
-    one_of(Literal["1x1", "3x3"], stride_at=stride_at)
+    require_one_of(Order, order=order)
+    require_one_of(Shortcut, shortcut=shortcut)
+    require_one_of(Literal["1x1", "3x3"], stride_at=stride_at)
     require(1, c_in=c_in, c_out=c_out, stride=stride, blocks=blocks)
     require(0, bottleneck=bottleneck)
     bias = norm == "none" if bias is None else bias
@@ -205,9 +194,9 @@ def dense_block(
     depth: int = 1,
 ) -> Residual:
     """Residual block of `depth` dense layers of D units."""
-    one_of(Order, order=order)
-    one_of(Literal["identity", "none"], shortcut=shortcut)
-    one_of(Literal["batch", "layer", "none"], norm=norm)
+    require_one_of(Order, order=order)
+    require_one_of(Literal["identity", "none"], shortcut=shortcut)
+    require_one_of(Literal["batch", "layer", "none"], norm=norm)
     require(1, width=width, depth=depth)
     kinds: dict[str, Callable[[int], list[nn.Module]]] = {
         "batch": lambda d: [nn.BatchNorm1d(d)],

@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 from torch import nn
 
-from modules.base import require, require_picture
+from modules.base import require, require_one_of, require_picture
 from modules.convolution.classifier import Classifier
 from modules.convolution.residual import (
     Norm,
@@ -24,7 +24,6 @@ from modules.convolution.residual import (
     Shortcut,
     convolution_block,
     norm2d,
-    one_of,
     start_blocks,
 )
 
@@ -42,7 +41,7 @@ Stem = Literal["3x3", "7x7"]
 
 def stem_layers(stem: Stem, channels: int, width: int, norm: Norm) -> list[nn.Module]:
     """First convolution with norm and ReLU; of 7×7 with stride 2, and max pooling: a quarter of the grid."""
-    one_of(Stem, stem=stem)
+    require_one_of(Stem, stem=stem)
     kernel, stride = (7, 2) if stem == "7x7" else (3, 1)
     first = nn.Conv2d(channels, width, kernel, stride, kernel // 2, bias=norm == "none")
     pool = [nn.MaxPool2d(3, 2, 1)] if stem == "7x7" else []

@@ -20,8 +20,7 @@ References: [UDL] §11.3, figures 11.5 and 11.6; Cho & Saul 2009 (κ).
 import math
 from typing import Literal, NamedTuple
 
-from modules.base import require
-from modules.convolution.residual import one_of
+from modules.base import require, require_one_of
 
 Scheme = Literal["none", "half", "depth", "batch norm", "linear-first"]
 
@@ -46,7 +45,7 @@ def kappa(r: float) -> float:
 
 def moments(blocks: int, scheme: Scheme = "none") -> list[Moments]:
     """q and the batch variance after 0, 1, …, K blocks."""
-    one_of(Scheme, scheme=scheme)
+    require_one_of(Scheme, scheme=scheme)
     require(0, blocks=blocks)
     q, c, mean = 1.0, 0.0, 0.0
     results = [Moments(1.0, math.nan if scheme == "linear-first" else 1.0)]

@@ -13,11 +13,12 @@ References: Salimans & Ho 2022, arXiv:2202.00512 (v); Hang et al. 2023, arXiv:23
 Ho et al. 2020, arXiv:2006.11239. Beyond the texts.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
+from modules.base import require_one_of
 from modules.diffusion.schedule import rows
 
 Kind = Literal["eps", "x0", "v", "score"]
@@ -25,8 +26,7 @@ Kind = Literal["eps", "x0", "v", "score"]
 
 def check(kind: str) -> None:
     """Refuse what is no kind of prediction."""
-    if kind not in get_args(Kind):
-        raise ValueError(f"prediction is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
+    require_one_of(Kind, prediction=kind)
 
 
 def to_x0_eps(value: Tensor, x: Tensor, alpha_bar: Tensor, kind: Kind) -> tuple[Tensor, Tensor]:

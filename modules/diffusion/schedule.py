@@ -17,12 +17,12 @@ diffusion and stop there; the Gaussian algebra is [BB] 5.
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from modules.base import require
+from modules.base import require, require_one_of
 
 Kind = Literal["linear", "cosine", "cosine-zero", "linear-zero"]
 
@@ -190,7 +190,6 @@ def named(kind: Kind, T: int = 1000) -> Schedule:
     Raises:
         ValueError: no such name.
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"schedule is {kind!r}: it must be one of {', '.join(get_args(Kind))}.")
+    require_one_of(Kind, schedule=kind)
     schedule = linear(T) if kind.startswith("linear") else cosine(T)
     return zero_terminal(schedule) if kind.endswith("-zero") else schedule

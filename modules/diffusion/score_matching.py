@@ -16,12 +16,12 @@ Ermon 2019, arXiv:1907.05600 (levels). [GM] 3.12 promises it; beyond the texts.
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from modules.base import Mean, Module, Split, require
+from modules.base import Mean, Module, Split, require, require_one_of
 from modules.diffusion.denoisers import MLPDenoiser
 from modules.diffusion.langevin import annealed_langevin
 from modules.diffusion.samplers import Trajectory, last
@@ -99,10 +99,7 @@ class ScoreModel(Module):
         require(1e-6, sigma_min=sigma_min)
         if not sigma_max > sigma_min:
             raise ValueError(f"sigma_max is {sigma_max}: the noise must fall, so take more than {sigma_min}.")
-        if objective not in get_args(Objective):
-            raise ValueError(
-                f"objective is {objective!r}: it must be one of {', '.join(get_args(Objective))}."
-            )
+        require_one_of(Objective, objective=objective)
         self.event_shape, self.objective = tuple(event_shape), objective
         self.net = MLPDenoiser(math.prod(self.event_shape), width, blocks, embedding)
         self.register_buffer("sigmas", torch.logspace(math.log10(sigma_max), math.log10(sigma_min), levels))

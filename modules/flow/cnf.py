@@ -16,13 +16,13 @@ Dupont et al. 2019, arXiv:1904.01681 (added dimensions); Dormand & Prince 1980; 
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import Diagonal
@@ -75,8 +75,7 @@ def solve(
     Raises:
         ValueError: no such solver, or a step of dopri5 shrank to nothing.
     """
-    if solver not in get_args(Solver):
-        raise ValueError(f"solver is {solver!r}: it must be one of {', '.join(get_args(Solver))}.")
+    require_one_of(Solver, solver=solver)
     if solver == "dopri5":
         return adaptive(f, state, start, end, tolerance, record, norm)
     require(1, steps=steps)
@@ -171,8 +170,7 @@ class Continuous(FlowLayer):
         trace: Literal["exact", "hutchinson"] = "exact",
     ) -> None:
         super().__init__()
-        if solver not in get_args(Solver):
-            raise ValueError(f"solver is {solver!r}: it must be one of {', '.join(get_args(Solver))}.")
+        require_one_of(Solver, solver=solver)
         if trace not in ("exact", "hutchinson"):
             raise ValueError(f"trace is {trace!r}: choose exact or hutchinson.")
         self.field, self.solver, self.steps, self.tolerance = field, solver, steps, tolerance

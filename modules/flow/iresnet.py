@@ -14,13 +14,13 @@ References: Behrmann et al. 2019, arXiv:1811.00995; Chen et al. 2019, arXiv:1906
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.flow.flow import Flow
 from modules.flow.layer import FlowLayer, FlowStack, ValueAndLogDet
 from modules.flow.linear import Diagonal
@@ -105,10 +105,7 @@ class Residual(FlowLayer):
         context: int = 0,
     ) -> None:
         super().__init__()
-        if estimator not in get_args(Estimator):
-            raise ValueError(
-                f"estimator is {estimator!r}: it must be one of {', '.join(get_args(Estimator))}."
-            )
+        require_one_of(Estimator, estimator=estimator)
         require(1, features=features, terms=terms, probes=probes)
         require(1e-6, below=1, stop=stop)
         require(0, context=context)

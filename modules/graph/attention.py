@@ -20,14 +20,14 @@ References: Veličković et al. 2018, arXiv:1710.10903; Brody et al. 2022, arXiv
 [UDL] §13.8.6, figure 13.12, problem 13.10.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 from torch_geometric.utils import add_self_loops, remove_self_loops, scatter, softmax
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.graph.convolution import product
 from modules.graph.encoding import require_nodes
 
@@ -61,10 +61,8 @@ class GraphAttention(nn.Module):
         super().__init__()
         require(1, in_features=in_features, out_features=out_features, heads=heads)
         require(0, below=1, dropout=dropout, slope=slope)
-        if score not in get_args(Score):
-            raise ValueError(f"score is {score!r}: choose {', '.join(get_args(Score))}.")
-        if join not in get_args(Join):
-            raise ValueError(f"join is {join!r}: choose concat or mean.")
+        require_one_of(Score, score=score)
+        require_one_of(Join, join=join)
         if score == "dot" and slope != SLOPE:
             raise ValueError(f"slope is {slope}: scores of 'dot' have no activation.")
         self.heads, self.score, self.join, self.slope, self.dropout = heads, score, join, slope, dropout

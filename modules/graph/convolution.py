@@ -46,6 +46,7 @@ from torch import Tensor, nn
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree, remove_self_loops, scatter, to_torch_csr_tensor
 
+from modules.base import require_one_of
 from modules.graph.encoding import require_nodes
 
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
@@ -153,12 +154,8 @@ class GraphConvolution(MessagePassing):
         combine: Combine = "sum",
     ) -> None:
         super().__init__(aggr="sum")
-        if propagation not in get_args(Propagation):
-            raise ValueError(
-                f"propagation is {propagation!r}: choose one of {', '.join(get_args(Propagation))}."
-            )
-        if combine not in get_args(Combine):
-            raise ValueError(f"combine is {combine!r}: choose one of {', '.join(get_args(Combine))}.")
+        require_one_of(Propagation, propagation=propagation)
+        require_one_of(Combine, combine=combine)
         if propagation in WITHIN and combine != "sum":
             raise ValueError(
                 f"combine is {combine!r}: {propagation!r} counts the node among its neighbours already."

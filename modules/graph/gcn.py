@@ -11,13 +11,13 @@ References: [UDL] §13.6-13.7, §13.8.2 (residual connections); Kipf & Welling 2
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.cache import Cache
 from modules.graph.convolution import (
     Combine,
@@ -72,8 +72,7 @@ class GCN(NodeClassifier):
         require(1, num_features=num_features, num_classes=num_classes, hidden=[1, *hidden])
         require(0, below=1, dropout=dropout)
         require(0, weight_decay=weight_decay)
-        if residual not in get_args(Residual):
-            raise ValueError(f"residual is {residual!r}: choose one of {', '.join(get_args(Residual))}.")
+        require_one_of(Residual, residual=residual)
         super().__init__(num_classes, **training)
         self.layers, width = nn.ModuleList(), num_features
         for d_out in hidden:

@@ -15,13 +15,13 @@ Shapes: x (N, D), `edge_index` (2, E), logits (G, C).
 References: Xu et al. 2019, arXiv:1810.00826; [UDL] §13 notes.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.graph.convolution import GraphConvolution, propagation_matrix
 from modules.graph.graphs import GraphClassifier, Pooling, pooled
 
@@ -78,10 +78,7 @@ class GIN(GraphClassifier):
     ) -> None:
         require(1, num_features=num_features, width=width, layers=layers)
         require(0, below=1, dropout=dropout)
-        if aggregation not in get_args(Aggregation):
-            raise ValueError(
-                f"aggregation is {aggregation!r}: choose one of {', '.join(get_args(Aggregation))}."
-            )
+        require_one_of(Aggregation, aggregation=aggregation)
         super().__init__(num_classes, pooling, **training)
         self.layers = nn.ModuleList(
             GINLayer(width if k else num_features, width, aggregation, norm) for k in range(layers)

@@ -10,7 +10,7 @@ Shapes: x (N, D), `edge_index` (2, E), `graph` (N,), the graph of each node; log
 References: [UDL] §13.3.1, §13.4.1, §13.5; Xu et al. 2019, arXiv:1810.00826.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +19,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import scatter
 from torchmetrics.classification import MulticlassAccuracy
 
-from modules.base import BatchShard, Mean, Module, Split, require
+from modules.base import BatchShard, Mean, Module, Split, require, require_one_of
 
 Pooling = Literal["mean", "sum", "max"]
 
@@ -43,8 +43,7 @@ class GraphClassifier(Module):
 
     def __init__(self, num_classes: int, pooling: Pooling = "mean", **training: Any) -> None:
         require(2, num_classes=num_classes)
-        if pooling not in get_args(Pooling):
-            raise ValueError(f"pooling is {pooling!r}: choose one of {', '.join(get_args(Pooling))}.")
+        require_one_of(Pooling, pooling=pooling)
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
         super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
         self.num_classes, self.pooling = num_classes, pooling

@@ -21,7 +21,7 @@ arXiv:1611.02731; Gulrajani et al. 2017, PixelVAE, arXiv:1611.05013; [GM] §3.11
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, ClassVar, Literal, cast, get_args
+from typing import Any, ClassVar, Literal, cast
 
 import torch
 import torch.nn.functional as F
@@ -29,7 +29,7 @@ from torch import Tensor, nn
 
 from modules.autoregressive.made import MaskedLinear, draw_degrees, make_masks
 from modules.autoregressive.pixelcnn import FULL_PASS, MaskedConv2d, ResidualBlock
-from modules.base import in_rows, require
+from modules.base import in_rows, require, require_one_of
 from modules.latent.bounds import bernoulli_log_prob
 from modules.latent.vae import VAE
 from modules.mlp import mlp
@@ -153,8 +153,7 @@ class AutoregressiveVAE(VAE):
         decoder: Literal["bernoulli"] = "bernoulli",
         **model: Any,
     ) -> None:
-        if kind not in get_args(Kind):
-            raise ValueError(f"kind is {kind!r}: choose one of {', '.join(get_args(Kind))}.")
+        require_one_of(Kind, kind=kind)
         if decoder != "bernoulli":
             raise ValueError(f"decoder is {decoder!r}: an autoregressive decoder here is one of bits.")
         if model.get("learn_sigma") or model.get("sigma", 1.0) != 1:

@@ -14,12 +14,12 @@ References: [GM] §3.2.2; [BB] ex. 6.3, where each Σ_z is d×d; Day 1969 (the s
 
 import math
 import warnings
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.latent.em import CollapseWarning
 from modules.latent.kmeans import kmeans_plus_plus, squared_distances
 from modules.noise import normal
@@ -53,8 +53,7 @@ class Gaussians(nn.Module):
         super().__init__()
         require(1, components=components, features=features)
         require(0, floor=floor)
-        if covariance not in get_args(Covariance):
-            raise ValueError(f"covariance is {covariance!r}: it must be {', '.join(get_args(Covariance))}.")
+        require_one_of(Covariance, covariance=covariance)
         self.components, self.features = components, features
         self.kind: Covariance = covariance
         self.floor, self.noun = floor, noun

@@ -22,12 +22,12 @@ References: Baum, Petrie, Soules, Weiss 1970; Rabiner 1989; [GM] ยง3.2.3; [BB] ย
 """
 
 from collections.abc import Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
 
-from modules.base import Mean, Split, require
+from modules.base import Mean, Split, require, require_one_of
 from modules.former import former
 from modules.latent import forward_backward
 from modules.latent.em import EMDensity, Stats, examples
@@ -87,10 +87,7 @@ class HMM(EMDensity):
         **training: Any,
     ) -> None:
         super().__init__(restarts, trial_steps, _measures={"nll": Mean(), "rate": Mean()}, **training)
-        if emission not in get_args(EmissionKind):
-            raise ValueError(
-                f"emission is {emission!r}: it must be one of {', '.join(get_args(EmissionKind))}."
-            )
+        require_one_of(EmissionKind, emission=emission)
         require(1, states=states, length=length)
         self.states, self.length, self.emission_kind = states, length, emission
         wanted = vocab_size if emission == "categorical" else num_features

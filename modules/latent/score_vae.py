@@ -14,12 +14,12 @@ the variances; [GM] §3.6; [UDL] notes of ch. 17.
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.latent.bounds import ElboTerms, reparameterize
 from modules.latent.vae import ACTIVATIONS, VAE
 from modules.latent.variational import log_q
@@ -58,8 +58,7 @@ class ScoreVAE(VAE):
         **training: Any,
     ) -> None:
         super().__init__(event_shape, latent_dim, hidden, activation, **training)
-        if estimator not in get_args(Estimator):
-            raise ValueError(f"estimator is {estimator!r}: choose one of {', '.join(get_args(Estimator))}.")
+        require_one_of(Estimator, estimator=estimator)
         require(1, samples=samples)
         require(0, 1, decay=decay)
         if estimator == "leave_one_out" and samples < 2:

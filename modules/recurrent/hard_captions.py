@@ -12,12 +12,12 @@ Shapes: captions (B, T), −100 behind their <eos>; log q, log p (…, T); γ (�
 References: Xu et al. 2015, arXiv:1502.03044, 4.1; [DGM] deck 2.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.noise import Generators, pick, uniform32
 from modules.recurrent.caption_decoder import AttentiveLSTM, Caption, Reading
 from modules.recurrent.hard_attention import MovingAverage, all_paths, reward, surrogate
@@ -77,8 +77,7 @@ class ScoreFunctionLoss(nn.Module):
         self, hidden: int, baseline: Baseline = "average", to_go: bool = True, entropy_weight: float = 0.0
     ) -> None:
         require(0, entropy_weight=entropy_weight)
-        if baseline not in get_args(Baseline):
-            raise ValueError(f"baseline is {baseline!r}: it must be {', '.join(get_args(Baseline))}.")
+        require_one_of(Baseline, baseline=baseline)
         super().__init__()
         self.to_go, self.entropy_weight = to_go, entropy_weight
         self.average = MovingAverage() if baseline == "average" else None

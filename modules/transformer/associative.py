@@ -12,11 +12,11 @@ References: Katharopoulos et al. 2020, arXiv:2006.16236; Schlag, Irie, Schmidhub
 (the capacity of linear attention); [LLM] part 4 (linear attention falls behind softmax).
 """
 
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.labels import Labels
 from modules.transformer.attention import Attention
 from modules.transformer.block import Block, norm_layer
@@ -56,8 +56,7 @@ class AssociativeMemory(Labels):
     ) -> None:
         require(1, vocab_size=vocab_size, num_classes=num_classes, layers=layers)
         super().__init__(**training)
-        if mixer not in get_args(MixerName):
-            raise ValueError(f"mixer is {mixer!r}: choose softmax, elu, positive or hyperbolic.")
+        require_one_of(MixerName, mixer=mixer)
         if count is not None and mixer in ("softmax", "elu"):
             raise ValueError(f"{mixer} has no draws: leave count out, or choose positive or hyperbolic.")
         self.keys = nn.Embedding(vocab_size, width)

@@ -15,12 +15,13 @@ goes); Zhang and Sennrich 2019, arXiv:1910.07467 (RMSNorm); Bachlechner et al. 2
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, get_args
+from typing import Any, Literal, Protocol
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from modules.base import require_one_of
 from modules.transformer.attention import Attention
 from modules.transformer.heads import SourceKeys
 from modules.transformer.stream import passed
@@ -76,8 +77,7 @@ def norm_layer(kind: Normalization, width: int, eps: float = 1e-5, bias: bool = 
     Raises:
         ValueError: it is neither.
     """
-    if kind not in get_args(Normalization):
-        raise ValueError(f"normalization is {kind!r}: choose layer or rms.")
+    require_one_of(Normalization, normalization=kind)
     return nn.LayerNorm(width, eps, bias=bias) if kind == "layer" else nn.RMSNorm(width, eps)
 
 
@@ -116,10 +116,8 @@ class Block(nn.Module):
         residual: Residual = "add",
     ) -> None:
         super().__init__()
-        if norm not in get_args(Norm):
-            raise ValueError(f"norm is {norm!r}: choose pre, post or none.")
-        if residual not in get_args(Residual):
-            raise ValueError(f"residual is {residual!r}: choose add, rezero or none.")
+        require_one_of(Norm, norm=norm)
+        require_one_of(Residual, residual=residual)
         self.norm, self.dropout, self.residual = norm, dropout, residual
         self.mixer, self.cross, self.feedforward = mixer, cross, feedforward
         for name in self.sublayers:

@@ -13,10 +13,12 @@ References: Shazeer 2020, arXiv:2002.05202 (gated); Geva et al. 2020, arXiv:2012
 [UDL] §12.4, [LLM] eq. 1.30 and part 4.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch.nn.functional as F
 from torch import Tensor, nn
+
+from modules.base import require_one_of
 
 Activation = Literal["gelu", "gelu-tanh", "relu", "silu"]
 
@@ -35,8 +37,7 @@ def require_activation(name: str) -> None:
     Raises:
         ValueError: it is none of the four.
     """
-    if name not in get_args(Activation):
-        raise ValueError(f"activation is {name!r}: choose {', '.join(get_args(Activation))}.")
+    require_one_of(Activation, activation=name)
 
 
 class FeedForward(nn.Module):

@@ -25,12 +25,12 @@ References: Katharopoulos et al. 2020, arXiv:2006.16236; Choromanski et al. 2020
 """
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.transformer.attention import attention_mask
 from modules.transformer.heads import Heads
 from modules.transformer.random_features import draws, log_features
@@ -175,8 +175,7 @@ class LinearAttention(Heads):
         chunk: int = 64,
     ) -> None:
         super().__init__(width, heads, bias)
-        if features not in get_args(FeatureMap):
-            raise ValueError(f"features is {features!r}: choose elu, positive or hyperbolic.")
+        require_one_of(FeatureMap, features=features)
         if features == "elu" and (count is not None or orthogonal):
             raise ValueError("elu + 1 has no draws: leave count and orthogonal out, or choose positive.")
         require(1, chunk=chunk)

@@ -18,11 +18,12 @@ between heads); Nanda 2023, Attribution patching; Syed et al. 2023, arXiv:2310.1
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, cast
 
 import torch
 from torch import Tensor
 
+from modules.base import require_one_of
 from modules.transformer.block import Block
 from modules.transformer.gpt import GPT
 from modules.transformer.heads import Heads
@@ -157,8 +158,7 @@ def activation_patching(model: GPT, tokens: Tensor, answers: Tensor, site: Site)
     Raises:
         ValueError: prompts or answers agree, the model does not tell them apart, or a site is unknown.
     """
-    if site not in get_args(Site):
-        raise ValueError(f"site is {site!r}: choose {', '.join(get_args(Site))}.")
+    require_one_of(Site, site=site)
     if tokens.shape[1] > model.context:
         raise ValueError(f"The prompts have {tokens.shape[1]} tokens: {model.context} at most.")
     if torch.equal(tokens[0], tokens[1]):

@@ -24,12 +24,12 @@ Choromanski et al. 2020, arXiv:2009.14794 (positive, hyperbolic, orthogonal); [B
 """
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 from torch import Tensor
 
-from modules.base import require
+from modules.base import require, require_one_of
 
 Kind = Literal["positive", "hyperbolic", "trigonometric"]
 
@@ -81,8 +81,7 @@ def features(x: Tensor, omega: Tensor, kind: Kind = "positive") -> Tensor:
     Raises:
         ValueError: another kind.
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind is {kind!r}: choose positive, hyperbolic or trigonometric.")
+    require_one_of(Kind, kind=kind)
     if kind == "trigonometric":
         along = x @ omega.T
         return torch.cat([along.cos(), along.sin()], dim=-1) * len(omega) ** -0.5
@@ -123,8 +122,7 @@ def variance(x: Tensor, y: Tensor, kind: Kind = "positive") -> Tensor:
     Raises:
         ValueError: another kind.
     """
-    if kind not in get_args(Kind):
-        raise ValueError(f"kind is {kind!r}: choose positive, hyperbolic or trigonometric.")
+    require_one_of(Kind, kind=kind)
     if kind == "trigonometric":
         return torch.expm1(-(x - y).square().sum(-1)).square() / 2
     s, norms = (x + y).square().sum(-1), x.square().sum(-1) + y.square().sum(-1)

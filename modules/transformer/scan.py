@@ -21,10 +21,12 @@ Gu, Dao 2023, arXiv:2312.00752 (in Mamba); [LLM] part 4.
 
 import math
 from collections.abc import Iterator
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import torch
 from torch import Tensor
+
+from modules.base import require_one_of
 
 Method = Literal["loop", "doubling", "chunked"]
 Pair = tuple[Tensor, Tensor]
@@ -142,8 +144,7 @@ def scan(a: Tensor, b: Tensor, initial: Tensor | None = None, method: Method | N
     a, b = torch.broadcast_tensors(a, b)
     if method is None:
         method = fastest(b.shape[1], b[:, :1].numel(), b.device.type)
-    if method not in get_args(Method):
-        raise ValueError(f"method is {method!r}: choose {', '.join(get_args(Method))}.")
+    require_one_of(Method, method=method)
     if initial is not None:
         b = torch.cat([b[:, :1] + a[:, :1] * initial[:, None], b[:, 1:]], 1)
     if b.shape[1] < 2:

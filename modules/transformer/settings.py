@@ -7,10 +7,11 @@ options, "none".
 """
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from torch import nn
 
+from modules.base import require_one_of
 from modules.transformer.attention import Attention
 from modules.transformer.experts import Experts
 from modules.transformer.feedforward import Activation, FeedForward, GatedFeedForward
@@ -29,15 +30,6 @@ FeedForwardName = Literal["dense", "gated", "experts", "none"]
 OF_EXPERTS = {"experts", "active", "capacity", "router_start"}  # what `expert_options` may name
 # how an attention layer knows where a token stands
 Scheme = Literal["none", "rotary", "rotary-adjacent", "relative", "relative-factor", "relative-key", "alibi"]
-
-
-def one_of(kind: str, name: str, known: object) -> None:
-    """
-    Raises:
-        ValueError: `name` is none of the values of a Literal.
-    """
-    if name not in (names := get_args(known)):
-        raise ValueError(f"{kind} is {name!r}: choose one of {', '.join(names)}.")
 
 
 def attention(
@@ -83,7 +75,7 @@ def mixer(
     Raises:
         ValueError: an unknown name.
     """
-    one_of("mixer", name, MixerName)
+    require_one_of(MixerName, mixer=name)
     if name == "softmax":
         return attention(width, heads, scheme, length, bias, dropout, scaled, kv_heads)
     if name in ("random", "fixed", "dense"):
@@ -113,7 +105,7 @@ def feedforward(
     Raises:
         ValueError: an unknown name, or options of a layer that has none.
     """
-    one_of("feedforward", name, FeedForwardName)
+    require_one_of(FeedForwardName, feedforward=name)
     if name == "experts":
         options = {} if options is None else options
         strange = options.keys() - OF_EXPERTS if isinstance(options, Mapping) else {str(options)}

@@ -22,7 +22,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from modules.base import require
+from modules.base import require, require_one_of
 from modules.transformer import settings
 from modules.transformer.attention import Attention
 from modules.transformer.block import Block, Cache, Norm, Normalization, Residual, norm_layer
@@ -96,7 +96,7 @@ class Stack(nn.Module):
                 raise ValueError("feedforward_width is given: the feed-forward layer 'none' has no width.")
         if norm == "none" and (normalization != "layer" or eps != 1e-5):
             raise ValueError("norm is 'none': leave normalization and eps out.")
-        settings.one_of("positions", positions, Positions)
+        require_one_of(Positions, positions=positions)
         mixers = [mixer] if isinstance(mixer, str) else mixer
         if not mixers:
             raise ValueError("mixer is an empty list: name what mixes tokens.")

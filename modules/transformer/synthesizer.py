@@ -12,12 +12,13 @@ Shapes: `B` batch, `H` heads, `T` queries, `S` keys, `D` features of a head, `C`
 References: Tay et al. 2020, arXiv:2005.00743; [UDL] notes of chapter 12.
 """
 
-from typing import Literal, get_args
+from typing import Literal
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from modules.base import require_one_of
 from modules.transformer.attention import KVCache, attention_mask, masked_softmax
 from modules.transformer.recorder import AttentionRecord, current_recorder, switched
 
@@ -49,8 +50,7 @@ class Synthesizer(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        if kind not in get_args(Kind):
-            raise ValueError(f"kind is {kind!r}: choose random, fixed or dense.")
+        require_one_of(Kind, kind=kind)
         if width % heads:
             raise ValueError(
                 f"width {width} cannot be shared by {heads} heads: choose a multiple of {heads}."

@@ -156,7 +156,7 @@ def test_names_do_not_matter_and_weights_are_dropped_in_training_alone(score: Sc
 
 
 def test_refusals() -> None:
-    with pytest.raises(ValueError, match="choose additive, dynamic, dot"):
+    with pytest.raises(ValueError, match="choose one of additive, dynamic, dot"):
         GraphAttention(3, 4, score="cosine")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="names node 7"):
         layer_of("dot")(X[:7], EDGES)

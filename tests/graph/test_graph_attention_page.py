@@ -14,7 +14,7 @@ from lab.errors import UserError
 from lab.figures.moving import at
 from lab.lenses import graphs
 from modules.graph.gat import GAT
-from pages.graph.attention import figures, lens, room
+from pages.graph.attention import figures, lens, room, words
 from pages.graph.attention.room import ALL, NEIGHBOURS, ROOM
 
 A = graphs.typed(graphs.FIGURE_13_4)
@@ -99,8 +99,8 @@ def test_the_notebooks_node_has_dead_scores() -> None:
     x, omega, beta, phi = (draw(size=size) for size in ((4, 8), (4, 4), (4, 1), (8, 1)))
     h = beta + omega @ x
     assert np.maximum(phi[:4].T @ h + phi[4:].T @ h[:, 4:5], 0)[0, [1, 2, 3, 4, 5, 7]].max() == 0
-    assert "nodes 2, 4, 6 are 0" in lens.about(one, 0)
-    assert "are 0" not in lens.about(lens.weighed(room.GAT, NEIGHBOURS, 0.2, A, 1), 0)
+    assert "nodes 2, 4, 6 are 0" in words.about(one, 0)
+    assert "are 0" not in words.about(lens.weighed(room.GAT, NEIGHBOURS, 0.2, A, 1), 0)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -164,18 +164,18 @@ def test_weights_of_the_trained_network_give_its_logits(shipped: tuple[GAT, dict
 
 
 def spelled(value: Tensor) -> str:
-    return lens.spell(value)
+    return words.spell(value)
 
 
 def test_numbers_of_the_lines_and_equations() -> None:
     one = lens.weighed(room.GAT, NEIGHBOURS, 0.2, A, 1)
-    caption, equation = lens.captions(one, 0)[4], lens.equations(one, 0)[4]
+    caption, equation = words.captions(one, 0)[4], words.equations(one, 0)[4]
     assert caption.startswith("Node 4 hears 6 nodes, node 2 most; weights sum to 1.00.")
     total = float(one.alpha[0, :, 4] @ one.values[0, :, 0])
-    assert caption.endswith(f"= {lens.spell(total)}.")
+    assert caption.endswith(f"= {words.spell(total)}.")
     assert f"{float(one.alpha[0, 2, 4]):.3f}" in equation
     alone = lens.weighed(room.GAT, NEIGHBOURS, 0.2, graphs.typed("0"), 1)
-    assert lens.captions(alone, 0)[0].startswith("Node 0 hears itself alone")
+    assert words.captions(alone, 0)[0].startswith("Node 0 hears itself alone")
     assert float(alone.alpha[0, 0, 0]) == 1
 
 
@@ -192,7 +192,7 @@ def test_the_picture_has_the_weights_of_its_frame() -> None:
         wanted = sorted(round(float(v), 6) for m, v in enumerate(one.alpha[0, :, n]) if A[m, n])
         assert drawn == pytest.approx(wanted, abs=1e-5)
         texts = [t for t in fig.data[-1].text if t]
-        assert len(texts) == degree + 1 and texts[-1] == figures.short(float(one.alpha[0, n, n]))
+        assert len(texts) == degree + 1 and texts[-1] == words.spell(float(one.alpha[0, n, n]))
     star = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]]).numpy()
     assert figures.gap(star[1:] - star[0]) == pytest.approx([0, -1], abs=1e-6)
     assert figures.gap(star[:0]) == pytest.approx([0, 1])

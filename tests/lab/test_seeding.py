@@ -37,7 +37,6 @@ BIRTH = {
     "reset_parameters",
     "initialise",
     "initialize_he",
-    "initialize_xavier",
     "draw_weights",
     "log_uniform",
 }

@@ -54,7 +54,7 @@ def test_the_order_of_the_pairs_does_not_count_in_one_layer():
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="choose softmax"):
+    with pytest.raises(ValueError, match="choose one of softmax"):
         AssociativeMemory(4, 3, "tanh", width=4)
     for mixer in ("softmax", "elu"):
         with pytest.raises(ValueError, match="no draws"):

@@ -152,7 +152,7 @@ def test_causal_block_by_gradient(norm):
 
 
 def test_unknown_words():
-    with pytest.raises(ValueError, match="pre, post or none"):
+    with pytest.raises(ValueError, match="pre, post, none"):
         made(8, 2, norm="middle")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="gelu, gelu-tanh, relu, silu"):
         made(8, 2, activation="tanh")  # type: ignore[arg-type]

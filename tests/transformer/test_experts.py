@@ -147,7 +147,7 @@ def test_a_gpt_of_experts_adds_the_balance_in_training_alone():
     [
         ({"active": 5}, "there are 4 experts"),
         ({"capacity": 0.0}, "must be above 0"),
-        ({"activation": "tanh"}, "choose gelu"),
+        ({"activation": "tanh"}, "choose one of gelu"),
         ({"experts": 0}, "experts is 0"),
     ],
 )

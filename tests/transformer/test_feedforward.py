@@ -81,7 +81,7 @@ def test_epsilon_is_an_argument():
 
 
 def test_bad_input_gets_a_sentence():
-    with pytest.raises(ValueError, match="choose layer or rms"):
+    with pytest.raises(ValueError, match="choose one of layer, rms"):
         norm_layer("batch", 4)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="gelu, gelu-tanh, relu, silu"):
         GatedFeedForward(4, 4, "tanh")  # type: ignore[arg-type]

@@ -242,7 +242,7 @@ def test_edges():
         LinearAttention(4, 1, count=8)
     with pytest.raises(ValueError, match="no draws"):
         LinearAttention(4, 1, orthogonal=True)
-    with pytest.raises(ValueError, match="choose elu, positive or hyperbolic"):
+    with pytest.raises(ValueError, match="choose one of elu, positive, hyperbolic"):
         LinearAttention(4, 1, features="relu")
     with pytest.raises(ValueError, match="cannot be shared"):
         LinearAttention(4, 3)

@@ -58,7 +58,7 @@ def test_the_method_is_chosen_by_size_and_named():
     assert fastest(64, 16) == "doubling"
     assert fastest(1_024, 512) == "chunked"
     assert fastest(1_024, 32_768, "cuda") == "chunked"
-    with pytest.raises(ValueError, match="method is 'fast': choose loop, doubling, chunked"):
+    with pytest.raises(ValueError, match="method is 'fast': choose one of loop, doubling, chunked"):
         scan(torch.ones(1, 2), torch.ones(1, 2), method="fast")
 
 

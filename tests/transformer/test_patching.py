@@ -167,7 +167,7 @@ def test_what_cannot_be_compared_is_refused_in_a_sentence() -> None:
         activation_patching(model, TOKENS[[0, 0]], ANSWERS, "stream")
     with pytest.raises(ValueError, match="Both answers are the same"):
         activation_patching(model, TOKENS, ANSWERS[[0, 0]], "stream")
-    with pytest.raises(ValueError, match="choose stream, sublayers, heads"):
+    with pytest.raises(ValueError, match="choose one of stream, sublayers, heads"):
         activation_patching(model, TOKENS, ANSWERS, "tokens")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="7 tokens: 6 at most"):
         activation_patching(model, torch.arange(14).reshape(2, 7) % 7, ANSWERS, "stream")

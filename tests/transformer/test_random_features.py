@@ -121,7 +121,7 @@ def test_edges():
     assert features(torch.zeros(0, 2), omega, "hyperbolic").shape == (0, 8)
     far = torch.full((1, 2), 60.0)
     assert (features(far, omega) >= 0).all() and log_features(far, omega, "positive").isfinite().all()
-    with pytest.raises(ValueError, match="choose positive, hyperbolic or trigonometric"):
+    with pytest.raises(ValueError, match="choose one of positive, hyperbolic, trigonometric"):
         features(far, omega, "cosine")
     with pytest.raises(ValueError, match="choose positive or hyperbolic"):
         log_features(far, omega, "trigonometric")

@@ -69,7 +69,7 @@ def test_what_is_drawn_once_is_never_trained_but_kept():
 
 
 def test_bad_input_gets_a_sentence():
-    with pytest.raises(ValueError, match="random, fixed or dense"):
+    with pytest.raises(ValueError, match="random, fixed, dense"):
         Synthesizer(8, 2, 6, "loud")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="choose a multiple of 3"):
         Synthesizer(8, 3, 6)

@@ -9,13 +9,9 @@ from torch import Tensor
 from lab.figures import basic, networks, theme
 from lab.figures.basic import array
 from lab.figures.moving import Tree, per_frame
+from pages.graph.attention.words import spell
 
 SMALL = 12  # nodes up to which every weight is written
-
-
-def short(value: float) -> str:
-    """Two digits without the zero before the point."""
-    return f"{value:.2f}".removeprefix("0")
 
 
 def edges(
@@ -74,7 +70,7 @@ def written(p: np.ndarray, w: np.ndarray, senders: Sequence[Sequence[int]]) -> d
         kept = row[:many]
         places = [p[n] + 0.6 * (p[m] - p[n]) + beside(p[m] - p[n]) for m in kept]
         places.append(p[n] + 0.2 * gap(p[list(row)] - p[n]))
-        labels = [*(short(w[m, n]) for m in kept), short(w[n, n])]
+        labels = [*(spell(w[m, n]) for m in kept), spell(w[n, n])]
         empty = many + 1 - len(places)
         places, labels = places + [p[n]] * empty, labels + [""] * empty
         xs.append([float(x) for x, _ in places])
@@ -101,7 +97,7 @@ def columns(alpha: Tensor, ranks: Tensor | None) -> Tree:
     if N <= SMALL:
         texts = [
             [str(int(ranks[m, n])) if ranks is not None and ranks[m, n] else
-             short(w[m, n]) if ranks is None and w[m, n] > 0 else "" for n in range(N)]
+             spell(w[m, n]) if ranks is None and w[m, n] > 0 else "" for n in range(N)]
             for m in range(N)
         ]  # fmt: skip
         fig.update_traces(text=texts, texttemplate="%{text}", textfont={"size": 15})

@@ -5,7 +5,7 @@ from typing import Any
 from lab import ui
 from lab.figures import networks
 from modules.graph.attention import GraphAttention
-from pages.graph.attention import figures, lens
+from pages.graph.attention import figures, lens, words
 from pages.graph.attention.room import RANKS, ROOM, TRAINED
 
 stage = ui.stage(ROOM)
@@ -49,11 +49,11 @@ with stage.foot:
         totals = (alpha.T @ one.values[head, :, 0]).tolist()
         says = [{"sum": f"Σ {total:.2f}"} for total in totals]
         ui.machine(now.model, film=film, lit=["sum"] * N, says=says)
-    film.bar(captions=lens.captions(one, head), equations=lens.equations(one, head))
+    film.bar(captions=words.captions(one, head), equations=words.equations(one, head))
 
 with stage.below:
-    ui.notice(lens.about(one, head))
-    senders = lens.order(one, head, n)
+    ui.notice(words.about(one, head))
+    senders = words.order(one, head, n)
     if len(senders) > 1:
         shown = sorted(senders[:4])
         ui.check(

@@ -9,14 +9,13 @@ where the states are, up to rounding.
 Shapes: N nodes of the first graph, N' of the second, M = N + N', R + 1 rounds, D numbers at a node.
 """
 
-import re
 from dataclasses import dataclass
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from lab.errors import UserError
+from lab.lenses.graphs import Typed, labelled
 from lab.seeding import seeded
 from modules.graph import isomorphism
 from modules.graph.encoding import adjacency
@@ -26,45 +25,11 @@ from pages.graph.isomorphism.room import AS_NUMBERS, OWN, PAIRS, RANDOM, TRIANGL
 
 MOST, LABELS, LEAST, WIDTH = 12, 9, 3, 64  # nodes, labels, rounds that are shown, numbers of a state
 EQUAL = 1e-9  # relative distance of states that rounding alone makes
-WORD = re.compile(r"(\d+)(?:([-−–:])(\d+))?")
-
-
-@dataclass(frozen=True)
-class Typed:
-    """edge_index (2, E), each edge both ways, and the label of each node (N,)."""
-
-    edge_index: Tensor
-    labels: Tensor
 
 
 def typed(text: str) -> Typed:
-    """A graph in words: 0-1 is an edge, 5 a node alone, 2:3 a node with its label; N is the largest + 1.
-
-    Raises:
-        UserError: a word is none of these, an edge joins a node to itself, or a number is too large.
-    """
-    pairs, labels, last = set[tuple[int, int]](), dict[int, int](), -1
-    for word in text.replace(",", " ").replace(";", " ").split():
-        match = WORD.fullmatch(word)
-        if match is None:
-            raise UserError(f"“{word[:20]}” is neither an edge such as 0-1 nor a label such as 2:3.")
-        a, b = int(match[1][:9]), int((match[3] or match[1])[:9])
-        ends = [a] if match[2] in (None, ":") else [a, b]
-        if max(ends) >= MOST:
-            raise UserError(f"There is no node {max(ends)}: number the nodes from 0 to {MOST - 1}.")
-        if match[2] == ":":
-            if not 1 <= b <= LABELS:
-                raise UserError(f"{word[:20]}: a label is a number from 1 to {LABELS}.")
-            labels[a] = b
-        elif a == b and match[2]:
-            raise UserError(f"{word[:20]} joins a node to itself: choose two nodes.")
-        elif match[2]:
-            pairs |= {(a, b), (b, a)}
-        last = max(last, *ends)
-    if last < 0:
-        raise UserError("The graph is empty: write an edge such as 0-1.")
-    edges = torch.tensor(sorted(pairs), dtype=torch.long).reshape(-1, 2).T
-    return Typed(edges, torch.tensor([labels.get(n, 1) for n in range(last + 1)]))
+    """A graph with labels in words, see `lab.lenses.graphs.labelled`."""
+    return labelled(text, MOST, LABELS)
 
 
 def triangles(graph: Typed) -> Tensor:
@@ -136,7 +101,6 @@ class Compared:
 def network(d: int, layers: int, aggregation: Aggregation, seed: int) -> GIN:
     """A GIN with random weights, biases and ε: with biases of 0, as before training, its MLP is linear on
     positive numbers, and with ε = 0 a node cannot tell itself from a neighbour."""
-
     model = seeded(lambda: GIN(d, 2, WIDTH, layers, aggregation, norm=False), seed).double()
     generator = torch.Generator().manual_seed(seed)
     for name, parameter in model.named_parameters():

@@ -58,7 +58,7 @@ class State:
 
 ROOM = Room(
     title="Can they be told apart?",
-    idea="A sum tells multisets of neighbours apart; a mean or a maximum merges some; twins defeat all.",
+    idea="A sum tells multisets apart; means and maxima merge some; twins defeat every layer.",
     place=80,
     minutes=6,
     words="graph isomorphism; Weisfeiler-Lehman test; Weisfeiler and Leman; 1-WL; colour refinement; GIN; "

@@ -66,7 +66,7 @@ ROOM = Room(
             State(dim=1, pair=30),
         ),
         "Four blocks": Scene(
-            "Probabilities of all pairs, nodes by community: four bright blocks, as in the edges beside.",
+            "Probabilities of all pairs, by community: four blocks on the diagonal, as in the edges beside.",
             State(view=MATRIX),
         ),
         "Rank one": Scene(
