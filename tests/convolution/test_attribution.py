@@ -69,9 +69,7 @@ def test_attributions_sum_to_the_difference(shape: tuple[int, ...]) -> None:
 def test_the_integral_of_a_square_is_known() -> None:
     x, start = draw(1, 4), draw(1, 4, seed=1)
     path = attribution.integrated(lambda v: v.flatten(1).pow(2).sum(1), x, start, 1)
-    torch.testing.assert_close(
-        path.sums[-1], (x**2 - start**2)[0]
-    )  # linear gradient: exact
+    torch.testing.assert_close(path.sums[-1], (x**2 - start**2)[0])  # linear gradient: exact
 
 
 @pytest.mark.parametrize("shape", SHAPES)
