@@ -458,6 +458,11 @@ MEMBERS: dict[str, list[Member]] = {
         )
         for more in ({}, {"dequantize": "variational"}, {"margins": True})
     ],
+    "modules.graph.depth.DeepGCN": [
+        nodes({"hidden": [3, 3], "jump": "max", "pair_norm": 1.0, "drop_edge": 0.5}),
+        nodes({"hidden": [3, 2], "jump": "concat", "residual": "concat"}),
+        nodes({"hidden": [], "propagation": "max", "combine": "none"}),
+    ],
     "modules.graph.gae.GAE": [
         links({}),
         links({"propagation": "max"}),

@@ -16,6 +16,7 @@ from torch_geometric.data import Data
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.graph.convolution import Propagation, propagation_matrix
+from modules.graph.depth import dirichlet_energy, distance, dominant
 from modules.graph.gcn import GCN
 from pages.graph.messages.hearing import spell
 
@@ -41,35 +42,23 @@ class Smoothing:
     similarity: Tensor
 
 
-def dominant(s: Tensor) -> tuple[Tensor, float]:
-    """Orthonormal basis (N, R) of the dominant eigenspace of s (N, N), and |λ₂/λ₁| of what is left."""
-    values, vectors = torch.linalg.eig(s)
-    size = values.abs()
-    top = size >= size.max() * (1 - 1e-9)  # several where the graph has several components
-    spanning = torch.cat([vectors[:, top].real, vectors[:, top].imag], dim=1)
-    basis, strength, _ = torch.linalg.svd(spanning, full_matrices=False)
-    rest = size[~top]
-    return basis[:, strength > 1e-9], float(rest.max() / size.max()) if len(rest) else 0.0
-
-
 def smoothing(edge_index: Tensor, num_nodes: int, propagation: Propagation, rounds: int) -> Smoothing:
     """Follow one-hot states through `rounds` layers without Ω, β and ReLU: only the graph acts."""
     s = propagation_matrix(edge_index, num_nodes, propagation, torch.float64).to_dense()  # Sᵀ
     adjacency = torch.zeros_like(s)
     adjacency[edge_index[0], edge_index[1]] = 1
-    laplacian = adjacency.sum(0).diag() - adjacency
     basis, rate = dominant(s)
     h = torch.eye(num_nodes, dtype=torch.float64)  # Hᵀ: row n is node n's state
-    distance, energy, similarity = [], [], []
+    far, energy, similarity = [], [], []
     for k in range(rounds + 1):
         h = s @ h if k else h
         h = h / h.norm()  # only directions matter, and sums grow without bound
-        distance.append((h - basis @ (basis.T @ h)).norm())
-        energy.append((h * (laplacian @ h)).sum())
+        far.append(distance(h, basis))
+        energy.append(dirichlet_energy(h, adjacency))
         unit = F.normalize(h, dim=1)
         similarity.append(unit @ unit.T)
-    expected = distance[-1] * rate ** torch.arange(-rounds, 1, dtype=torch.float64)
-    return Smoothing(torch.stack(distance), torch.stack(energy), expected, rate, torch.stack(similarity))
+    expected = far[-1] * rate ** torch.arange(-rounds, 1, dtype=torch.float64)
+    return Smoothing(torch.stack(far), torch.stack(energy), expected, rate, torch.stack(similarity))
 
 
 def distance_equation(smooth: Smoothing, rounds: int) -> str:
