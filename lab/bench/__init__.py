@@ -76,6 +76,14 @@ BENCHES = {
         "lab.bench.molecules",
         "graphs classified: GIN, GCN and nodes without edges on molecules, proteins, enzymes, ten folds each",
     ),
+    "mnist1d": (
+        "lab.bench.mnist1d",
+        "MNIST-1D: CNN against the dense network, positions in order and shuffled, by two published recipes",
+    ),
+    "depth": (
+        "lab.bench.depth",
+        "depth: plain and residual networks by number of blocks, norm and scale; deleted blocks, three seeds",
+    ),
     "positions": (
         "lab.bench.positions",
         "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",
