@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from lab import experiments, weights
+from lab.errors import UserError
 from lab.lenses import drawing
 from pages.convolution.network import lens
 from pages.convolution.network.room import NETWORK, ROOM, SIDE
@@ -73,6 +74,22 @@ def test_products_and_the_rest_make_each_number(model, examples, digit) -> None:
     assert torch.allclose(looks[-1].without, ran.logits.softmax(0))
 
 
+def test_a_typed_unit_is_drawn_in_its_layer_and_another_refused(ran) -> None:
+    looks = lens.looks(ran, lens.unit_of("3, 5, 13, 0"))
+    assert looks[3].channel == 5 and looks[3].place == ran.columns[3].box(5, (13, 13), (0, 0))
+    assert looks[2].channel == lens.looks(ran, None)[2].channel and lens.unit_of(" ") is None
+    for text, says in [
+        ("3 5 14 0", "layer 3 has 32 maps of 14×14 units"),
+        ("6 0 0 0", "layer 6 has no maps"),
+        ("1 2 3", "four|layer, map, row and column"),
+        ("a b c d", "layer, map, row and column"),
+        ("1 -1 0 0", "layer, map, row and column"),
+        ("١ 1 1 1", "layer, map, row and column"),
+    ]:
+        with pytest.raises(UserError, match=says):
+            lens.looks(ran, lens.unit_of(text))
+
+
 def test_a_map_set_to_zero_is_a_network_without_its_weights(ran, model) -> None:
     """A map after the ReLU at zero: the next convolution without its kernels for that map."""
     for place, channel in ((1, 6), (3, 25)):
@@ -90,7 +107,7 @@ def test_scenes_show_what_their_lines_say(model, examples) -> None:
     states = {name: scene.state for name, scene in ROOM.scenes.items()}
     off = states["Map set to zero"]
     ran = lens.on_digit(model, examples[off.digit])
-    look = lens.looks(ran, off.unit)[off.layer]
+    look = lens.looks(ran, lens.unit_of(off.unit))[off.layer]
     assert look.channel == 6 and int(ran.logits.argmax()) == 3 and int(look.without.argmax()) == 1
     deep = lens.on_digit(model, examples[states["Deep feature maps"].digit]).columns[-1].maps
     assert float((deep == 0).float().mean()) > 0.5 and deep.shape[1:] == (7, 7)

@@ -34,7 +34,7 @@ def sheet(ran: Ran, looks: Sequence[Look], height: int = 250) -> Tree:
     fig.layout.annotations = [
         {"x": (column.frame[0] + column.frame[2]) / 2, "y": -3.5, "showarrow": False, "yanchor": "bottom",
          "text": f"{column.short}<br>{len(column.maps)} × {column.maps.shape[-1]}²",
-         "font": {"size": theme.FONT_SIZE - 3}}
+         "font": {"size": theme.FONT_SIZE - 4}}
         for column in ran.columns
     ]  # fmt: skip
     tree = fig.to_plotly_json()

@@ -12,7 +12,9 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from datamodules import cells
 from datamodules.mnist import MNIST
+from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import surfaces
 from lab.lenses.receptive_field import Layer, layers_of, walk, windows
@@ -30,6 +32,20 @@ AWAY: Corner = (-99.0, -99.0, -98.0, -98.0)
 def reads_digits(entry: Experiment) -> bool:
     """Check whether an experiment trains a CNN on pictures of digits of MNIST's size."""
     return surfaces.is_a(entry, CNN2d) and surfaces.is_a(entry, MNIST, part="data")
+
+
+def unit_of(text: str) -> tuple[int, ...] | None:
+    """Layer, map, row and column of a typed unit; None of an empty text.
+
+    Raises:
+        UserError: it is not four whole numbers.
+    """
+    words = cells.words(text)[0]
+    if not words:
+        return None
+    if len(words) != 4 or not all(word.isascii() and word.isdecimal() and len(word) < 4 for word in words):
+        raise UserError(f"“{text[:40]}” is no unit: write layer, map, row and column, like 1 6 14 14.")
+    return tuple(map(int, words))
 
 
 # --- The sheet -------------------------------------------------------------------------------------
@@ -199,14 +215,28 @@ def strongest(maps: Tensor) -> tuple[int, int, int]:
     return int(channel), int(row), int(column)
 
 
-def looks(ran: Ran, clicked: tuple[float, float] | None) -> list[Look]:
-    """Layer by layer: the clicked unit where it is of that layer, else the strongest; last the logits."""
+def looks(ran: Ran, unit: tuple[int, ...] | None) -> list[Look]:
+    """Layer by layer: the chosen unit in its layer, in the others the strongest; last the logits.
+
+    Args:
+        unit: layer (0: the input), map, row and column.
+
+    Raises:
+        UserError: there is no such unit.
+    """
+    if unit:
+        layer, *indices = unit
+        sizes = ran.columns[layer].maps.shape if layer < len(ran.columns) else (0, 0, 0)
+        if any(n >= most for n, most in zip(indices, sizes, strict=True)):
+            have = f"has {sizes[0]} maps of {sizes[1]}×{sizes[2]} units" if sizes[0] else "has no maps"
+            raise UserError(f"There is no unit {' '.join(map(str, unit))}: layer {layer} {have}.")
     results = []
-    for before, column in zip([None, *ran.columns[:-1]], ran.columns, strict=True):
-        channel, i, j = unit = (column.unit(*clicked) if clicked else None) or strongest(column.maps)
-        product = of_unit(ran, before, column, unit) if before else pixel(column, unit)
-        home, place = column.box(channel, EVERYWHERE, EVERYWHERE), column.box(channel, (i, i), (j, j))
-        results.append(Look(channel, home, place, product, probabilities_without(ran, column, channel)))
+    for place, (before, column) in enumerate(zip([None, *ran.columns[:-1]], ran.columns, strict=True)):
+        at = (unit[1], unit[2], unit[3]) if unit and unit[0] == place else strongest(column.maps)
+        channel, i, j = at
+        product = of_unit(ran, before, column, at) if before else pixel(column, at)
+        home, spot = column.box(channel, EVERYWHERE, EVERYWHERE), column.box(channel, (i, i), (j, j))
+        results.append(Look(channel, home, spot, product, probabilities_without(ran, column, channel)))
     guess = int(ran.logits.argmax())
     return [*results, Look(guess, AWAY, AWAY, of_logit(ran, guess), ran.logits.softmax(0))]
 

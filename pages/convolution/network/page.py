@@ -9,15 +9,16 @@ from pages.convolution.network.room import ROOM, SIDE
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-ran = ui.compute(lens.on_digit, now)
-looks = lens.looks(ran, now.unit)
+ran, looks = ui.compute(lens.on_digit, now), ui.compute(lens.looks, now)
 film = ui.film_of(now, len(looks), names=[*(column.short for column in ran.columns), "logits"])
 
 
 def pressed(x: float, y: float) -> dict[str, object]:
     """The layer whose unit was clicked, and that unit."""
-    hit = [place for place, column in enumerate(ran.columns) if column.unit(x, y)]
-    return ui.moved(now, layer=hit[0], unit=(float(x), float(y))) if hit else ui.moved(now)
+    for layer, column in enumerate(ran.columns):
+        if unit := column.unit(x, y):
+            return ui.moved(now, layer=layer, unit=" ".join(map(str, (layer, *unit))))
+    return ui.moved(now)
 
 
 with stage.picture:

@@ -3,13 +3,15 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from lab.room import Drawing, Frame, Model, Place, Room, Scene, Toggle, keys, late
+from lab.room import Drawing, Frame, Model, Room, Scene, Text, Toggle, late
 
 NETWORK, SIDE = "cnn-mnist", 28
 
 
 @dataclass(frozen=True, kw_only=True)
 class State:
+    ran = late("lens", "on_digit")
+
     model: Annotated[
         str, Model("Model", family="convolution", only=late("lens", "reads_digits"), as_list=True)
     ] = NETWORK
@@ -17,14 +19,20 @@ class State:
         str | None,
         Drawing("Draw a digit, or pick one", SIDE, late("lab.lenses.drawing", "examples", (SIDE,))),
     ] = None
-    off: Annotated[
-        bool, Toggle("Set the framed map to 0", help="And compute all later layers again; click a map.")
-    ] = False
+    off: Annotated[bool, Toggle("Set the framed map to 0", help="All later layers are computed again.")] = (
+        False
+    )
     layer: Annotated[int | None, Frame("Layer", seconds=1.0)] = None
-    unit: Annotated[tuple[float, float] | None, Place("Unit")] = None
+    unit: Annotated[
+        str,
+        Text(
+            "Unit: layer, map, row, column",
+            30,
+            reads=late("lens", "unit_of"),
+            area=False,
+        ),
+    ] = ""
 
-
-(UNIT,) = keys(State, Place)
 
 ROOM = Room(
     title="Whole network",
@@ -70,7 +78,7 @@ ROOM = Room(
         ),
         "Map set to zero": Scene(
             "Without one of 16 maps, framed red, the network reads this 3 as a 1: compare the bars.",
-            State(digit="3", layer=1, unit=(201.0, 45.0), off=True),
+            State(digit="3", layer=1, unit="1 6 14 14", off=True),
         ),
     },
 )
