@@ -149,7 +149,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "MLP": {"hidden": (5,)},
     "LeNet": {
         "image_shape": (2, 12, 12), "channels": (2, 4), "hidden": (5,), "activation": "relu",
-        "pool": "max",
+        "pool": "max", "padding": 0, "spatial_dropout": 0.5,
     },
     "AlexNet": {
         "image_shape": (2, 28, 28), "num_classes": 12, "channels": (2, 4, 4, 4, 6), "hidden": (5,),

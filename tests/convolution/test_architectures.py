@@ -1,10 +1,12 @@
 """The named networks at full size, on the meta device: shapes, parameters, operations, receptive fields."""
 
 from collections.abc import Callable
+from typing import Any
 
 import contracts
 import pytest
 import torch
+import torch.nn.functional as F
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
@@ -163,6 +165,22 @@ def test_lenet() -> None:
     ]  # fmt: skip
     assert named(rows, "Flatten")[0].shape == (400,) and len(named(rows, "Sigmoid")) == 4
     assert [r.parameters for r in rows if r.parameters] == [156, 2416, 48120, 10164, 850]
+
+
+def test_the_network_of_the_notebook_is_a_lenet() -> None:
+    """[UDL] notebook 10.5, which pools before its ReLU: the same, as both are monotone."""
+    torch.manual_seed(0)
+    how: dict[str, Any] = {"channels": [10, 20], "hidden": [50], "activation": "relu", "pool": "max"}
+    model = LeNet(padding=0, spatial_dropout=0.5, **how)
+    assert model.num_parameters == 21_840
+    first, second = (m for m in model.layers if isinstance(m, nn.Conv2d))
+    dense, last = (m for m in model.layers if isinstance(m, nn.Linear))
+    x = torch.randn(5, 1, 28, 28)
+    h = F.max_pool2d(first(x), 2).relu()
+    h = F.max_pool2d(second(h), 2).relu()
+    assert torch.allclose(model.eval()(x), last(dense(h.flatten(1)).relu()), atol=1e-6)
+    maps = model.train().layers[:6](x).flatten(2).amax(2)  # behind the dropout and the ReLU
+    assert 0.3 < float((maps == 0).float().mean()) < 0.7  # whole maps of the second convolution, half of them
 
 
 # --- Operations ------------------------------------------------------------------------------------
