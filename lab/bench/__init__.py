@@ -76,6 +76,10 @@ BENCHES = {
         "lab.bench.molecules",
         "graphs classified: GIN, GCN and nodes without edges on molecules, proteins, enzymes, ten folds each",
     ),
+    "cora": (
+        "lab.bench.cora",
+        "papers by citations: graph layers, few labels, unseen papers, Cora and Citeseer, 10 to 20 seeds",
+    ),
     "mnist1d": (
         "lab.bench.mnist1d",
         "MNIST-1D: CNN against the dense network, positions in order and shuffled, by two published recipes",
