@@ -66,10 +66,12 @@ def influence(h: Tensor, x: Tensor) -> Tensor:
     return torch.stack(rows).sum(0)
 
 
-def influence_at(h: Tensor, x: Tensor, away: Tensor) -> Tensor:
-    """Influence of all nodes at distance 0, 1, … together, (R + 1,); `away` (N,), −1 where no walk leads."""
+def by_distance(values: Tensor, away: Tensor) -> Tensor:
+    """Sums over the nodes at distance 0, 1, …: values (…, N) -> (…, R + 1); `away` (N,), −1 where no walk
+    leads."""
     near = away >= 0
-    return torch.zeros(int(away.max()) + 1).to(x).index_add(0, away[near], influence(h, x)[near])
+    sums = values.new_zeros(*values.shape[:-1], int(away.max()) + 1)
+    return sums.index_add(-1, away[near], values[..., near])
 
 
 # --- What holds against it ----------------------------------------------------------------------------

@@ -104,15 +104,16 @@ def test_leaves_of_a_tree_are_squashed(r: int) -> None:
     one, away = depth.influence(h[0], x), encoding.distances(encoding.adjacency(edges, n))[0]
     leaf, leaves = (1 / 3) * 0.25 ** (r - 1), (4 / 3) * 2.0**-r
     assert float(one[-1]) == pytest.approx(leaf, abs=1e-12)
-    together = depth.influence_at(h[0], x, away)
+    together = depth.by_distance(one, away)
     assert float(together[-1]) == pytest.approx(leaves, abs=1e-12) and len(together) == r + 1
     assert float(together.sum()) == pytest.approx(1)  # averages: the walk is somewhere
 
 
-def test_what_cannot_be_reached_has_no_influence() -> None:
-    x = draw(3, 2).requires_grad_()
-    away = torch.tensor([0, 1, -1])
-    assert depth.influence_at(x[0] + 2 * x[1], x, away).tolist() == [2, 4]
+def test_what_cannot_be_reached_counts_nowhere() -> None:
+    away = torch.tensor([0, 1, -1, 1])
+    values = torch.tensor([[1.0, 2, 4, 8], [0, 1, 1, 1]])
+    assert depth.by_distance(values, away).tolist() == [[1, 10], [0, 2]]
+    assert depth.by_distance(values[0], away).tolist() == [1, 10]
 
 
 # --- What holds against it ----------------------------------------------------------------------------
