@@ -1,13 +1,10 @@
 """Bounds of the controls: what there is to choose from, and what is chosen at first."""
 
-from torch import Tensor, nn
+from torch import nn
 
-from lab.lenses import signals
 from lab.lenses.receptive_field import describe, layers_of
 from lab.lenses.units import Arithmetic, loudest
-from modules.base import Module
-from pages.convolution.receptive_field.lens import Map, Ran, layer_names, sees_pictures, strongest
-from pages.convolution.receptive_field.room import OWN
+from pages.convolution.receptive_field.lens import Map, Ran, layer_names, strongest
 
 
 def layers(model: nn.Module) -> list[str]:
@@ -19,20 +16,6 @@ def last_below_the_logits(model: nn.Module) -> str:
     kinds = [describe(module) for module in layers_of(model)]
     weighted = [place for place, kind in enumerate(kinds) if kind.startswith(("conv", "dense"))]
     return layer_names(model)[weighted[-2]]
-
-
-def sees_signals(model: Module) -> bool:
-    return not sees_pictures(model)
-
-
-def curves() -> list[str]:
-    """Names of the signals to choose from, the reader's own last."""
-    return [*dict(signals.signals()), OWN]
-
-
-def sketches() -> list[tuple[str, Tensor]]:
-    """The signals as drawings to start from."""
-    return [(label, signals.sketch(curve)) for label, curve in signals.signals()]
 
 
 def has_maps(ran: Ran) -> bool:

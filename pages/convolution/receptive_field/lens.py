@@ -10,7 +10,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from lab.lenses import drawing, signals
+from lab.lenses import inputs, signals
 from lab.lenses.machine import GRIDS, POOLS
 from lab.lenses.receptive_field import Layer, Span, Unit, describe, layers_of, walk
 from lab.lenses.units import PATHS, Arithmetic, arithmetic, loudest, over_input, unit_equation
@@ -26,23 +26,6 @@ def layer_names(model: nn.Module) -> dict[int, str]:
     kinds = [describe(module) for module in layers_of(model)]
     shown = [k for k, kind in enumerate(kinds) if kind not in ("flatten", "dropout")]
     return {k: f"{n} · {kinds[k]}" for n, k in enumerate(shown, 1)}
-
-
-def shape(model: Module) -> tuple[int, ...]:
-    """Shape of an input: (1, n) of a signal, (1, H, W) of a picture."""
-    return tuple(model.hparams["image_shape"])
-
-
-def sees_pictures(model: Module) -> bool:
-    return len(shape(model)) == 3
-
-
-def side(model: Module) -> int:
-    return shape(model)[-1]
-
-
-def digits(model: Module) -> list[tuple[str, Tensor]]:
-    return drawing.examples(side(model))
 
 
 @dataclass(frozen=True)
@@ -67,12 +50,8 @@ class Ran:
 
 def on_input(model: Module, layer: str, digit: Tensor | None, signal: str, curve: Tensor | None) -> Ran:
     """The network on the reader's input."""
-    if sees_pictures(model):
-        assert digit is not None  # it is drawn
-        x, examples = digit[None], digits(model)
-    else:
-        examples = signals.signals()
-        x = dict(examples)[signal] if curve is None else signals.curve(curve)
+    x = inputs.chosen(model, digit, signal, curve)
+    examples = inputs.digits(model) if inputs.sees_pictures(model) else signals.signals()
     index = next(place for place, label in layer_names(model).items() if label == layer)
     return Ran(model, x, signals.stacked(examples), walk(model, x), index)
 

@@ -4,7 +4,7 @@ import math
 
 from lab import ui
 from lab.figures import basic, receptive_fields
-from lab.lenses import receptive_field, units
+from lab.lenses import inputs, receptive_field, units
 from modules.convolution import cnn1d, cnn2d
 from pages.convolution.receptive_field import figures, lens
 from pages.convolution.receptive_field.room import ONE, PATHS, ROOM
@@ -16,11 +16,11 @@ ran, run = ui.compute(lens.on_input, now), ui.compute(lens.swept, now)
 chosen = lens.mapped(ran, now.channel)
 film = ui.film_of(now, len(run.units), names=range(len(run.units)))
 unit, result, box = run.units[film.at], run.fields[film.at], run.boxes[film.at]
-h, title, shape = ran.layer.output, now.layer, lens.shape(ran.model)
+h, title, shape = ran.layer.output, now.layer, inputs.shape(ran.model)
 
 # --- Pictures -----------------------------------------------------------------------------------
 
-pale = lens.sees_pictures(ran.model) and now.over != ONE  # the field is not of this digit alone
+pale = inputs.sees_pictures(ran.model) and now.over != ONE  # the field is not of this digit alone
 alts = {
     3: f"Channel {now.channel} of layer {title}; click a unit",
     2: f"Channels (rows) and positions (columns) of layer {title}; click a unit",

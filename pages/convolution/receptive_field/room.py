@@ -7,7 +7,7 @@ from lab.room import Choice, Drawing, Frame, Model, Room, Scene, Slider, late
 
 NETWORK, ON_SIGNALS = "cnn-mnist", "cnn-mnist1d"
 ONE, MANY, PATHS = FIELDS = ("this input", "ten inputs", "paths")
-OWN = "own"
+OWN, INPUTS = "own", "lab.lenses.inputs"
 FIRST, LOGITS = "1 · conv 5×5", "12 · dense"  # layers of the network
 
 
@@ -30,20 +30,18 @@ class State:
         str | None,
         Drawing(
             "Draw a digit, or pick one",
-            late("lens", "side"),
-            late("lens", "digits"),
-            when=late("lens", "sees_pictures"),
+            late(INPUTS, "side"),
+            late(INPUTS, "digits"),
+            when=late(INPUTS, "sees_pictures"),
         ),
     ] = None
     signal: Annotated[
         str,
-        Choice(
-            "Signal", late("bounds", "curves"), help="Or draw a curve.", when=late("bounds", "sees_signals")
-        ),
+        Choice("Signal", late(INPUTS, "curves"), help="Or draw a curve.", when=late(INPUTS, "sees_signals")),
     ] = "3"
     curve: Annotated[
         str | None,
-        Drawing("Draw a curve from left to right", 40, late("bounds", "sketches"), when=drawn_by_hand),
+        Drawing("Draw a curve from left to right", 40, late(INPUTS, "sketches"), when=drawn_by_hand),
     ] = None
     channel: Annotated[
         int | None,
