@@ -19,6 +19,7 @@ arXiv:1509.06321 (deletion); Adebayo et al. 2018, arXiv:1810.03292 (random weigh
 from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -27,6 +28,7 @@ from torch.nn import functional as F
 from lab.lenses.receptive_field import POINTWISE, layers_of
 from modules.base import require
 
+M = TypeVar("M", bound=nn.Module)
 Score = Callable[[Tensor], Tensor]  # (B, C, positions...) -> (B,), each of its own example
 WEIGHTED = (nn.Conv1d, nn.Conv2d, nn.Linear)
 NORMS = (nn.BatchNorm1d, nn.BatchNorm2d)
@@ -177,7 +179,7 @@ def falling(values: Tensor) -> Tensor:
     return values.flatten().argsort(descending=True, stable=True)
 
 
-def randomized(model: nn.Module, count: int, seed: int) -> nn.Module:
+def randomized(model: M, count: int, seed: int) -> M:
     """A copy whose last `count` layers of weights are drawn anew (He), norms behind them as at birth.
 
     Layer by layer from the same seed: of one more layer, those above it stay as they were drawn.
