@@ -107,7 +107,7 @@ def examples() -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Typed:
-    """edge_index (2, E), each edge both ways and in order, and the label of each node (N,)."""
+    """edge_index (2, E) in order, an undirected edge both ways, and the label of each node (N,)."""
 
     edge_index: Tensor
     labels: Tensor
@@ -119,12 +119,19 @@ def typed(text: str) -> Tensor:
     return adjacency(graph.edge_index, len(graph.labels))
 
 
-def labelled(text: str, most: int, labels: int = 0) -> Typed:
-    """An undirected graph in words: 0-1 is an edge, 5 a node alone, 2:3 node 2 with the label 3; all others
-    have the label 1, and N is the largest node + 1.
+def arrows(text: str) -> Tensor:
+    """A (N, N) int64 of a directed graph in words, where 0-1 is the edge 0 → 1, see `labelled`."""
+    graph = labelled(text, MOST, directed=True)
+    return adjacency(graph.edge_index, len(graph.labels))
+
+
+def labelled(text: str, most: int, labels: int = 0, directed: bool = False) -> Typed:
+    """A graph in words: 0-1 is an edge, 5 a node alone, 2:3 node 2 with the label 3; all others have the
+    label 1, and N is the largest node + 1.
 
     Args:
         most: nodes that there may be. labels: the largest of them; 0 if there are none.
+        directed: 0-1 is the edge 0 → 1 alone.
 
     Raises:
         UserError: a word is none of these, an edge joins a node to itself, a number is too large, or there
@@ -150,7 +157,7 @@ def labelled(text: str, most: int, labels: int = 0) -> Typed:
                 raise UserError(f"{word[:20]}: a label is a number from 1 to {labels}.")
             given[a] = b
         elif a != b:
-            pairs |= {(a, b), (b, a)}
+            pairs |= {(a, b)} if directed else {(a, b), (b, a)}
         last = max(last, *ends)
     if last < 0:
         raise UserError("The graph is empty: write an edge such as 0-1.")
