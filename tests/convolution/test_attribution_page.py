@@ -92,7 +92,7 @@ def test_random_weights_change_the_gradient_alone(network: Classifier, seed: int
 
 
 def test_deletion_of_what_counts(network: Classifier) -> None:
-    nine = lens.deletion(asked(network, "9"), 5, 0.0, 0, INTEGRATED)
+    nine = lens.deletion(asked(network, "9"), 5, 0.0, INTEGRATED)
     assert nine.crossing(INTEGRATED) < 0.06 and 0.3 < nine.crossing(RANDOM) < 0.5
     one = asked(network, "9")
     for k in (0, 8, len(nine.counts) - 1):
@@ -102,7 +102,7 @@ def test_deletion_of_what_counts(network: Classifier) -> None:
         torch.testing.assert_close(x[0], nine.inputs[k])
         expected = network.predict(x[None])[0, 9].detach()
         torch.testing.assert_close(nine.scores[INTEGRATED][k], expected, atol=1e-4, rtol=1e-4)
-    six = lens.deletion(asked(network, "6"), 5, 0.0, 0, CAM)
+    six = lens.deletion(asked(network, "6"), 5, 0.0, CAM)
     above = six.scores[CAM] > six.scores[RANDOM]
     assert float(six.share[above].max() - six.share[above].min()) > 0.5
     assert six.mean(INTEGRATED) < six.mean(RANDOM) < six.mean(CAM)

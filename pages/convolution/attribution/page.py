@@ -137,7 +137,7 @@ else:
         f"It is {areas[best]:.2f}.", [f"Its mean is {areas[name]:.2f}." for name in areas],
     )  # fmt: skip
     shows, call = left_over.scores[now.method], (
-        f"lens.deletion(one, {now.patch}, {now.baseline}, {now.seed}, "
+        f"lens.deletion(one, {now.patch}, {now.baseline}, "
         f"{now.method!r}).scores[{now.method!r}]"
     )  # fmt: skip
 

@@ -34,10 +34,6 @@ def has_baseline(state: Any) -> bool:
     return bool(state.view != WEIGHTS)
 
 
-def draws_at_random(state: Any) -> bool:
-    return state.view in (WEIGHTS, DELETION)
-
-
 def drawn_by_hand(state: Any) -> bool:
     return bool(state.signal == OWN)
 
@@ -46,10 +42,10 @@ def drawn_by_hand(state: Any) -> bool:
 class State:
     question = late("lens", "asked")
 
-    view: Annotated[str, Choice("View", VIEWS, as_list=True, row="top")] = MAPS
-    model: Annotated[
-        str, Model("Model", family="convolution", only=late("lens", "fits"), as_list=True, row="top")
-    ] = NETWORK
+    view: Annotated[str, Choice("View", VIEWS, as_list=True)] = MAPS
+    model: Annotated[str, Model("Model", family="convolution", only=late("lens", "fits"), as_list=True)] = (
+        NETWORK
+    )
     target: Annotated[
         str, Choice("Class", late("lens", "classes"), as_list=True, row="class", help="Its logit is S.")
     ] = LIKELIEST
@@ -64,7 +60,7 @@ class State:
         Slider("Baseline", 0.0, 1.0, step=0.25, when=has_baseline, row="how", help="0 is paper, 1 is ink."),
     ] = 0.0
     steps: Annotated[int, Choice("Steps m", (4, 8, 16, 32, 64), when=integrates)] = 32
-    seed: Annotated[int, Number("Seed", 0, 99, when=draws_at_random)] = 0
+    seed: Annotated[int, Number("Seed", 0, 99, when=redraws)] = 0
     absolute: Annotated[bool, Toggle("Absolute values", when=redraws, help="Ranks are of |values|.")] = True
     digit: Annotated[
         str | None,
