@@ -180,6 +180,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "NodeClassifier": {"num_classes": 4},
     "GAE": {"num_features": 5, "hidden": [4], "dim": 3, "propagation": "mean", "dropout": 0.3},
+    "VGAE": {"num_features": 5},
+    "GraphRNN": {"event_shape": Other((3, 3), kind="size"), "hidden": 5, "layers": 2, "entries": 3},
     "GAT": {
         "num_features": 5, "hidden": [3], "heads": [1, 2], "score": "dot", "slope": 0.5, "dropout": 0.0,
         "weight_dropout": 0.0,

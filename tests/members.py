@@ -87,6 +87,12 @@ UNION = Data(
     batch=torch.tensor([0, 0, 0, 1, 1, 2]), ptr=torch.tensor([0, 3, 5, 6]), y=drawn(3, 3),
 )  # fmt: skip
 
+# a path, a triangle, four nodes, and two nodes
+GRAPH_ROWS = (
+    torch.tensor([[[1, 0], [1, 0], [0, 0]], [[1, 0], [1, 1], [0, 0]], [[1, 0], [0, 1], [1, 1]],
+                  [[1, 0], [0, 0], [0, 0]]] * 2).float(),
+)  # fmt: skip
+
 VECTOR, IMAGE = {"event_shape": (1, 2, 3)}, {"image_shape": (1, 2, 3)}
 PIXELS = IMAGE | {"channels": 4, "layers": 1}
 WORDS = {"vocab_size": 3, "dim": 4}
@@ -481,6 +487,16 @@ MEMBERS: dict[str, list[Member]] = {
         for more in ({}, {"aggregation": "max", "pooling": "max"})
     ],
     "modules.graph.pooled_gcn.PooledGCN": [pooling({"num_features": 4, "num_classes": 3, "hidden": (3, 3)})],
+    "modules.graph.graph_rnn.GraphRNN": [
+        Member(
+            {"event_shape": (3, 2), "hidden": 4, "entries": entries},
+            GRAPH_ROWS,
+            lambda model: model.log_prob(to(model, GRAPH_ROWS[0])),
+            (Density, Sampler),
+        )
+        for entries in (0, 3)
+    ],
+    "modules.graph.vgae.VGAE": [links({}), links({"propagation": "max", "hidden": []})],
     "modules.language.bengio.Bengio": [language(WORDS | {"context": 2, "hidden": 4}, CONTEXTS)],
     "modules.language.count_vectors.CountSVD": [vectors({"vocab_size": 5, "dim": 2}, COUNTS)],
     "modules.language.ngram.NGram": [language({"vocab_size": 3, "order": 2})],

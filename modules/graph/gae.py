@@ -14,7 +14,7 @@ References: Kipf & Welling 2016, arXiv:1611.07308 (without the prior, GAE); [UDL
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import torch.nn.functional as F
 from torch import Tensor, nn
@@ -45,6 +45,8 @@ class GAE(Module):
     46416
     """
 
+    MEANS: ClassVar[tuple[str, ...]] = ()  # what a subclass measures as well
+
     def __init__(
         self,
         num_features: int,
@@ -57,7 +59,7 @@ class GAE(Module):
         require(1, num_features=num_features, hidden=[1, *hidden], dim=dim)
         require(0, below=1, dropout=dropout)
         measures = {"nll": Mean(), "auc": BinaryAUROC(), "ap": BinaryAveragePrecision()}
-        super().__init__(_measures=measures, **training)
+        super().__init__(_measures=measures | {name: Mean() for name in self.MEANS}, **training)
         widths = [num_features, *hidden, dim]
         self.layers = nn.ModuleList(
             GraphConvolution(d_in, d_out, propagation) for d_in, d_out in pairwise(widths)
@@ -66,13 +68,16 @@ class GAE(Module):
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         """Embeddings Z (N, D_z) of x (N, D) on the graph edge_index (2, E)."""
+        return self.layers[-1](*self.last_input(x, edge_index))
+
+    def last_input(self, x: Tensor, edge_index: Tensor) -> tuple[Tensor, Tensor]:
+        """What the last layer gets: states (N, H), and the matrix or the edges along which they propagate."""
         s = edge_index
         if self.propagation != "max":  # one sparse matrix for all layers
             s = propagation_matrix(edge_index, x.shape[0], self.propagation, x.dtype)
-        for number, layer in enumerate(self.layers):
-            x = F.relu(x) if number else x
-            x = layer(dropout(x, self.dropout, self.training), s)
-        return x
+        for layer in self.layers[:-1]:
+            x = F.relu(layer(dropout(x, self.dropout, self.training), s))
+        return dropout(x, self.dropout, self.training), s
 
     @staticmethod
     def logits(z: Tensor, pairs: Tensor) -> Tensor:
