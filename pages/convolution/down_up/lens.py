@@ -175,7 +175,7 @@ def pooled(source: str, x: Tensor, digit: Tensor | None, size: int, power: int, 
     h, w = levels[room.MEAN].values.shape
     names = ("subsampling", "mean", f"L{power} {form}" if power > 1 else f"L1 {form}", "max", "max-blur")
     blocks = one_by_one(h, w)
-    panels = [Panel("x", first, boxes(spread(levels[room.MAX], blocks)))]
+    panels = [Panel("input x", first, boxes(spread(levels[room.MAX], blocks)))]
     for name, level in zip(names, levels.values(), strict=True):
         lit = F.pad(blocks, [0, level.values.shape[1] - w, 0, level.values.shape[0] - h])
         panels.append(Panel(name, level.values, boxes(lit)))
