@@ -149,7 +149,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "MLP": {"hidden": (5,)},
     "LeNet": {
         "image_shape": (2, 12, 12), "channels": (2, 4), "hidden": (5,), "activation": "relu",
-        "pool": "max", "padding": 0, "spatial_dropout": 0.5,
+        "pool": "max", "padding": 3, "spatial_dropout": 0.5,
     },
     "AlexNet": {
         "image_shape": (2, 28, 28), "num_classes": 12, "channels": (2, 4, 4, 4, 6), "hidden": (5,),
@@ -198,6 +198,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "num_features": 5, "hidden": (8,), "propagation": "mean", "dropout": 0.0, "weight_decay": 0.5,
         "combine": beside("separate", propagation="mean"), "residual": "concat",
     },
+    "DeepGCN": {"jump": "none", "pair_norm": 2.0, "drop_edge": 0.2, "residual": "sum"},
     # --- diffusion ---
     "GaussianDiffusion": {
         "event_shape": (5,), "noise_steps": 500, "noise_schedule": "cosine", "target": "v",

@@ -14,6 +14,7 @@ from torch import Tensor
 from datamodules.fetch import MissingData
 from datamodules.graph import OneGraph
 from datamodules.karate import Karate
+from datamodules.links import CommunityLinks
 from datamodules.planetoid import Planetoid
 from lab.errors import UserError
 from modules.graph.encoding import adjacency
@@ -192,6 +193,14 @@ def graph(card: dict[str, Any]) -> OneGraph:
 def karate() -> OneGraph:
     """Zachary's karate club, kept once per process. Do not change it."""
     return _graph("Karate", "Karate", 0)
+
+
+@lru_cache(maxsize=1)
+def communities() -> CommunityLinks:
+    """The communities whose links are hidden, kept once per process. Do not change them."""
+    module = CommunityLinks()
+    module.setup()
+    return module
 
 
 def world(model_card: dict[str, Any]) -> OneGraph:

@@ -65,12 +65,9 @@ def last_node(graph: str, own: Tensor) -> int:
 
 def options(residual: str, pair: bool) -> dict[str, Any]:
     """Arguments of the network."""
-    return {
-        "residual": {ADDED: "sum", APPENDED: "concat"}.get(residual, "none"),
-        "jump": "concat" if residual == JUMP else "none",
-        "pair_norm": float(pair),
-        "dropout": 0.0,
-    }
+    joined = {ADDED: "sum", APPENDED: "concat"}.get(residual, "none")
+    jump = "concat" if residual == JUMP else "none"
+    return dict(residual=joined, jump=jump, pair_norm=float(pair), dropout=0.0)
 
 
 @dataclass(frozen=True)

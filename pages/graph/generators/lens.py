@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from datamodules.graph_families import GRIDS, MOST, GraphFamilies, breadth_first, grid, rows
-from datamodules.links import CommunityLinks
 from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import graphs
@@ -125,7 +124,7 @@ def measured(model: GraphRNN, model_card: Card, temperature: float, seed: int) -
     samples = sampled(model, temperature, seed)
     random = statistics.erdos_renyi(train[:SAMPLES], torch.Generator().manual_seed(seed))
     mmds = {
-        "model": statistics.all_mmds(samples, test[:SAMPLES]),
+        "the model": statistics.all_mmds(samples, test[:SAMPLES]),
         "Erdős–Rényi": statistics.all_mmds(random, test[:SAMPLES]),
         "halves of training": statistics.all_mmds(train[:SAMPLES], train[SAMPLES : 2 * SAMPLES]),
     }
@@ -159,8 +158,7 @@ class Embedded:
 @torch.no_grad()
 def embedded(vgae: VGAE, origin: str, seed: int) -> Embedded:
     """Means of the posterior of the graph of training, or draws from the prior and their graph."""
-    data = CommunityLinks()
-    data.setup()
+    data = graphs.communities()
     batch = data.train_set[torch.arange(1)]
     N = len(batch.x)
     pairs, linked = vgae.all_pairs(batch.edge_index, N)
