@@ -118,12 +118,14 @@ def rows(runs: list[Run]) -> list[Row]:
     results = []
     for (network, blocks), mine in cases.items():
         tests = [run.test for run in mine]
+        lost, value, unit = sum(map(isnan, tests)), statistics.mean(tests), "% wrong"
+        if lost:
+            value, unit = lost, f"of {len(tests)} seeds end without a number"
         note = f"test {said(tests)}; training {said([run.train for run in mine])}"
-        if mine[0].without and not any(map(isnan, tests)):
+        if mine[0].without and not lost:
             harm = [statistics.mean(errors) for errors in zip(*(run.without for run in mine), strict=True)]
             note += f"; without one block {min(harm):.0f} to {max(harm):.0f}, the first {harm[0]:.0f}"
-        mean = statistics.mean(tests)
-        results.append(Row("depth", f"{network}: {blocks} blocks", mean, note=note, unit="% wrong"))
+        results.append(Row("depth", f"{network}: {blocks} blocks", value, note=note, unit=unit))
     return results
 
 

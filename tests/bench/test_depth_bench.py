@@ -89,7 +89,7 @@ def test_errors_that_are_no_number_stay_none() -> None:
         for seed in range(2)
     ]
     lost, plain = depth.rows(runs)
-    assert isnan(lost.ours) and "no number with 2 of 2 seeds" in lost.note and "one block" not in lost.note
+    assert (lost.ours, lost.unit) == (2, "of 2 seeds end without a number") and "one block" not in lost.note
     assert plain.ours == 60.5 and "without one block 70 to 90, the first 90" in plain.note
 
 
