@@ -26,6 +26,8 @@ IDS = {
     "language": [str(i) for i in range(1, 13)],
     "recurrent": [f"RN-X{i}" for i in range(1, 20)],
     "transformer": [f"TF-X{i}" for i in range(1, 33)],
+    "convolution": [f"CV-X{i}" for i in range(1, 32)],
+    "graph": [f"GR-X{i}" for i in range(1, 15)],
 }
 ROWS = [pytest.param(row, id=f"{row.family}-{row.id}") for row in experiments()]
 
