@@ -19,8 +19,7 @@ import time
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -35,7 +34,6 @@ from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.graph.gcn import GCN
 
-Name = Literal["Cora", "Citeseer"]
 KEPT = runs_file.RESULTS / "cora-runs.jsonl"
 EPOCHS, RATE = 200, 1e-2
 NETWORKS: dict[str, dict[str, Any]] = {
@@ -153,12 +151,6 @@ def plan() -> list[tuple[str, str, str, int]]:
     return [(*case, seed) for *case, seeds in cases for seed in range(seeds)]  # type: ignore[misc]
 
 
-def missing(path: Path = KEPT) -> list[tuple[str, str, str, int]]:
-    """Trainings that are not there."""
-    there = {(r.data, r.network, r.setting, r.seed) for r in runs_file.read(path, Run)}
-    return [run for run in plan() if run not in there]
-
-
 def rows(runs: list[Run]) -> list[Row]:
     """Accuracy by data, setting and network, mean over the seeds, in the order of the plan."""
     cases: dict[tuple[str, str, str], list[Run]] = {}
@@ -177,8 +169,6 @@ def measure(quick: bool = False) -> list[Row]:
     """Accuracy on test papers; what is missing is trained first, a quarter of an hour in all."""
     if quick:
         return rows([train("karate", network, ALL, 0, epochs=2) for network in NETWORKS])
-    for run in missing():
+    for run in runs_file.missing(plan(), KEPT, Run):
         runs_file.append(train(*run), KEPT)
-    order = plan()
-    there = runs_file.read(KEPT, Run)
-    return rows(sorted(there, key=lambda r: order.index((r.data, r.network, r.setting, r.seed))))
+    return rows(runs_file.kept(plan(), KEPT, Run))

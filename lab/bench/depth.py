@@ -13,7 +13,6 @@ import datetime
 import statistics
 from dataclasses import dataclass
 from math import isnan
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -90,18 +89,6 @@ def plan() -> list[tuple[str, int, int]]:
     ]
 
 
-def kept(path: Path = KEPT) -> list[Run]:
-    """The runs so far, by network, depth and seed."""
-    order = list(NETWORKS)
-    return sorted(runs_file.read(path, Run), key=lambda r: (order.index(r.network), r.blocks, r.seed))
-
-
-def missing(path: Path = KEPT) -> list[tuple[str, int, int]]:
-    """Trainings that are not there."""
-    there = {(run.network, run.blocks, run.seed) for run in kept(path)}
-    return [run for run in plan() if run not in there]
-
-
 def said(errors: list[float]) -> str:
     """Mean and deviation of errors, or how many of them are no number."""
     lost = sum(map(isnan, errors))
@@ -133,6 +120,6 @@ def measure(quick: bool = False) -> list[Row]:
     """Error by depth; what is missing is trained first, a quarter of an hour in all."""
     if quick:
         return rows([train(network, DEEP, 0, steps=2) for network in NETWORKS])
-    for run in missing():
+    for run in runs_file.missing(plan(), KEPT, Run):
         runs_file.append(train(*run), KEPT)
-    return rows(kept())
+    return rows(runs_file.kept(plan(), KEPT, Run))

@@ -16,7 +16,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 import torch
@@ -151,12 +150,6 @@ def plan() -> list[tuple[Recipe, Network, bool, int]]:
     ]
 
 
-def missing(path: Path = KEPT) -> list[tuple[Recipe, Network, bool, int]]:
-    """Trainings that are not there."""
-    there = {(r.recipe, r.network, r.shuffled, r.seed) for r in runs_file.read(path, Run)}
-    return [run for run in plan() if run not in there]
-
-
 def rows(runs: list[Run]) -> list[Row]:
     """Test error by recipe, order of positions and network, mean over the seeds."""
     cases: dict[tuple[Recipe, bool, Network], list[Run]] = {}
@@ -183,6 +176,6 @@ def measure(quick: bool = False) -> list[Row]:
     """Error on test curves; what is missing is trained first, an hour and a half in all."""
     if quick:
         return rows([train(recipe, network, False, 0, 2) for recipe in STEPS for network in ("CNN", "MLP")])
-    for run in missing():
+    for run in runs_file.missing(plan(), KEPT, Run):
         runs_file.append(train(*run), KEPT)
-    return rows(runs_file.read(KEPT, Run))
+    return rows(runs_file.kept(plan(), KEPT, Run))

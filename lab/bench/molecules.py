@@ -17,7 +17,6 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal
 
 import torch
@@ -103,18 +102,6 @@ def plan() -> list[tuple[Data, str, int]]:
     return [(data, network, fold) for data in SPLITS for fold in range(SPLITS[data]) for network in NETWORKS]
 
 
-def kept(path: Path = KEPT) -> list[Run]:
-    """The runs so far, in the order of the plan."""
-    order: list[tuple[str, str, int]] = [*plan()]
-    return sorted(runs_file.read(path, Run), key=lambda r: order.index((r.data, r.network, r.fold)))
-
-
-def missing(path: Path = KEPT) -> list[tuple[Data, str, int]]:
-    """Trainings that are not there."""
-    there = {(run.data, run.network, run.fold) for run in kept(path)}
-    return [run for run in plan() if run not in there]
-
-
 def deviation(runs: list[Run]) -> str:
     """Standard deviation over the folds, or the seeds, of one network on one data set."""
     said = spread([run.acc for run in runs], 4)
@@ -137,6 +124,6 @@ def measure(quick: bool = False) -> list[Row]:
     """Accuracy on held-out graphs; what is missing is trained first, half an hour in all."""
     if quick:
         return rows([train("motifs", network, 0, steps=2) for network in NETWORKS])
-    for run in missing():
+    for run in runs_file.missing(plan(), KEPT, Run):
         runs_file.append(train(*run), KEPT)
-    return rows(kept())
+    return rows(runs_file.kept(plan(), KEPT, Run))

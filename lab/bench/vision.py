@@ -18,7 +18,6 @@ import statistics
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Literal, get_args
 
 import torch
@@ -148,20 +147,6 @@ def plan() -> list[tuple[Task, str, int, int]]:
     return found
 
 
-def kept(path: Path = KEPT) -> list[Run]:
-    """The runs so far, in the order of the plan."""
-    order: list[tuple[str, str, int, int]] = [*plan()]
-    return sorted(
-        runs_file.read(path, Run), key=lambda r: order.index((r.task, r.network, r.pictures, r.seed))
-    )
-
-
-def missing(path: Path = KEPT) -> list[tuple[Task, str, int, int]]:
-    """Trainings that are not there."""
-    there = {(run.task, run.network, run.pictures, run.seed) for run in kept(path)}
-    return [run for run in plan() if run not in there]
-
-
 def rows(runs: list[Run]) -> list[Row]:
     """Accuracy by task, number of pictures and network, mean over the seeds."""
     cases: dict[tuple[str, str, int], list[Run]] = {}
@@ -178,6 +163,6 @@ def measure(quick: bool = False) -> list[Row]:
     """Accuracy of pictures; what is missing is trained first, half an hour in all."""
     if quick:
         return rows([train("strokes", network, 64, 0, steps=2) for network in STROKES])
-    for run in missing():
+    for run in runs_file.missing(plan(), KEPT, Run):
         runs_file.append(train(*run), KEPT)
-    return rows(kept())
+    return rows(runs_file.kept(plan(), KEPT, Run))

@@ -13,10 +13,10 @@ def test_the_plan_names_each_training_once(tmp_path: Path) -> None:
     runs = cora.plan()
     assert len(set(runs)) == len(runs) == 20 + 20 + 10 + 4 * 10 + 2 * len(LABELS) * 10
     path = tmp_path / "runs.jsonl"
-    assert cora.missing(path) == runs
+    assert runs_file.missing(runs, path, Run) == runs
     for seed, acc in enumerate((0.8, 0.9)):
         runs_file.append(Run("Cora", "GCN", ALL, seed, 9, 0.1, "2026-11-30", acc, acc - 0.1), path)
-    assert len(cora.missing(path)) == len(runs) - 2
+    assert len(runs_file.missing(runs, path, Run)) == len(runs) - 2
     (row,) = cora.rows(runs_file.read(path, Run))
     assert row.case == "Cora, public split: GCN" and abs(row.ours - 0.85) < 1e-12 and "0.750" in row.note
 

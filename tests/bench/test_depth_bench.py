@@ -15,7 +15,7 @@ from modules.convolution.residual_mlp import ResidualMLP
 def test_a_plan_names_each_training_once(bench, tmp_path: Path) -> None:
     runs = bench.plan()
     assert len(set(runs)) == len(runs) > 20
-    assert bench.missing(tmp_path / "none.jsonl") == runs
+    assert runs_file.missing(runs, tmp_path / "none.jsonl", bench.Run) == runs
 
 
 @pytest.mark.parametrize("recipe, network", [("text", "CNN"), ("text", "MLP"), ("data", "MLP")])
@@ -97,7 +97,7 @@ def test_runs_are_kept_and_told_by_recipe_order_and_network(tmp_path: Path) -> N
     path = tmp_path / "runs.jsonl"
     for shuffled, test in ((True, 44.0), (False, 6.0)):
         runs_file.append(mnist1d.Run("data", "CNN", shuffled, 0, 9, 5210, 0.1, "2026-11-30", 0.0, test), path)
-    assert len(mnist1d.missing(path)) == len(mnist1d.plan()) - 2
+    assert len(runs_file.missing(mnist1d.plan(), path, mnist1d.Run)) == len(mnist1d.plan()) - 2
     rows = mnist1d.rows(runs_file.read(path, mnist1d.Run))
     assert [(row.case, row.ours) for row in rows] == [
         ("the data's recipe, in order: CNN", 6.0),

@@ -1,12 +1,13 @@
 """The bench of graph classification: its folds, a run twice, what it says of known runs."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 import torch
 
 from lab.bench import molecules, runs_file
-from lab.bench.molecules import FOLDS, Run, kept, missing, plan, rows, splits, train
+from lab.bench.molecules import FOLDS, Run, plan, rows, splits, train
 
 
 def test_the_plan_has_every_fold_of_every_network_once() -> None:
@@ -16,12 +17,13 @@ def test_the_plan_has_every_fold_of_every_network_once() -> None:
 
 def test_a_plan_goes_on_where_it_was(tmp_path: Path) -> None:
     path = tmp_path / "molecules.jsonl"
-    assert kept(path) == [] and missing(path) == plan()
+    missing, kept = (partial(f, plan(), path, Run) for f in (runs_file.missing, runs_file.kept))
+    assert kept() == [] and missing() == plan()
     runs_file.append(Run("MUTAG", "GCN, mean", 3, 2, 10, 0.1, "2026-11-29", 0.5), path)
     runs_file.append(Run("motifs", "GIN, sum", 1, 2, 10, 0.1, "2026-11-29", 0.75), path)
-    assert [run.data for run in kept(path)] == ["motifs", "MUTAG"]
-    assert ("MUTAG", "GCN, mean", 3) not in missing(path) and len(missing(path)) == len(plan()) - 2
-    means = {row.case: row.ours for row in rows(kept(path))}
+    assert [run.data for run in kept()] == ["motifs", "MUTAG"]
+    assert ("MUTAG", "GCN, mean", 3) not in missing() and len(missing()) == len(plan()) - 2
+    means = {row.case: row.ours for row in rows(kept())}
     assert means == {"motifs: GIN, sum": 0.75, "MUTAG: GCN, mean": 0.5}
 
 
