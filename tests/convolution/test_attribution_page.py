@@ -10,7 +10,7 @@ from lab import experiments, weights
 from lab.errors import UserError
 from lab.lenses import drawing, signals
 from modules.convolution.classifier import Classifier
-from pages.convolution.attribution import figures, lens
+from pages.convolution.attribution import figures, lens, words
 from pages.convolution.attribution.room import (
     CAM,
     GRADIENT,
@@ -55,10 +55,10 @@ def test_four_against_nine(network: Classifier) -> None:
     assert bool((maps[TIMES][x == 0] == 0).all()) and bool((maps[INTEGRATED][x == 0] == 0).all())
     assert bool((maps[GRADIENT][x == 0] != 0).any()) and float(maps[CAM].min()) >= 0
     path = lens.integrated(one, 0.0, 32)
-    said = lens.sums(one, maps, 0.0)
+    said = words.sums(one, maps, 0.0)
     assert f"{float(path.scores[-1] - path.scores[0]):.2f}; " in said
     assert f"sum to {float(path.reached[-1]):.2f}" in said
-    assert lens.score_equation(one).endswith(f"{float(one.logits[4] - one.logits[9]):.2f}")
+    assert words.score_equation(one).endswith(f"{float(one.logits[4] - one.logits[9]):.2f}")
 
 
 def test_the_sum_follows_the_way(network: Classifier) -> None:
@@ -67,7 +67,7 @@ def test_the_sum_follows_the_way(network: Classifier) -> None:
         path = lens.integrated(one, baseline, 64)
         change = path.scores - path.scores[0]
         assert float((path.reached - change).abs().max()) < 0.5
-        captions, equations = lens.path_captions(path), lens.path_equations(path)
+        captions, equations = words.path_captions(path), words.path_equations(path)
         assert len(captions) == len(equations) == len(path.alphas) == 65
         assert f"the sum is {float(path.reached[40]):.2f}" in captions[40]
         assert equations[40].endswith(f"{float(change[40]):.2f}")
@@ -86,7 +86,7 @@ def test_random_weights_change_the_gradient_alone(network: Classifier, seed: int
     torch.testing.assert_close(result.correlations[:, 0], torch.ones(4))
     gradient, times, _, path = result.correlations[:, 1:]
     assert float(gradient.max()) < 0.5 and float(times.min()) > 0.95 and float(path.min()) > 0.95
-    assert len(lens.cascade_captions(result)) == len(lens.cascade_equations(result)) == 5
+    assert len(words.cascade_captions(result)) == len(words.cascade_equations(result)) == 5
     signed = lens.cascade(asked(network, "4"), seed, False)
     assert float(signed.correlations[1, 1:].max()) < 0.8  # by their signs they are not alike
 
@@ -107,8 +107,8 @@ def test_deletion_of_what_counts(network: Classifier) -> None:
     assert float(six.share[above].max() - six.share[above].min()) > 0.5
     assert six.mean(INTEGRATED) < six.mean(RANDOM) < six.mean(CAM)
     assert (
-        "S is " in lens.deletion_captions(six, CAM)[3]
-        and " by " not in lens.deletion_captions(six, RANDOM)[3]
+        "S is " in words.deletion_captions(six, CAM)[3]
+        and " by " not in words.deletion_captions(six, RANDOM)[3]
     )
     never = replace(six, scores={CAM: six.scores[CAM].abs()})
     assert never.crossing(CAM) == float("inf")

@@ -9,7 +9,7 @@ from torch import nn
 from lab import experiments, weights
 from lab.errors import UserError
 from lab.lenses import drawing
-from pages.convolution.network import lens
+from pages.convolution.network import lens, sheet
 from pages.convolution.network.room import NETWORK, ROOM, SIDE
 
 
@@ -24,8 +24,8 @@ def examples() -> dict[str, torch.Tensor]:
 
 
 @pytest.fixture(scope="module")
-def ran(model, examples) -> lens.Ran:
-    return lens.on_digit(model, examples["3"])
+def ran(model, examples) -> sheet.Ran:
+    return sheet.on_digit(model, examples["3"])
 
 
 def test_every_map_of_the_network_stands_on_the_sheet(ran, model, examples) -> None:
@@ -58,7 +58,7 @@ def test_a_click_finds_the_unit_that_is_drawn_there(ran) -> None:
 @pytest.mark.parametrize("digit", ["3", "7", "blank"])
 def test_products_and_the_rest_make_each_number(model, examples, digit) -> None:
     x = torch.zeros(SIDE, SIDE) if digit == "blank" else examples[digit]
-    ran = lens.on_digit(model, x)
+    ran = sheet.on_digit(model, x)
     looks = lens.looks(ran, None)
     assert len(looks) == len(ran.columns) + 1 and len(lens.parts(ran)) == len(looks)
     for look, column in zip(looks[1:], ran.columns[1:], strict=False):
@@ -106,12 +106,12 @@ def test_a_map_set_to_zero_is_a_network_without_its_weights(ran, model) -> None:
 def test_scenes_show_what_their_lines_say(model, examples) -> None:
     states = {name: scene.state for name, scene in ROOM.scenes.items()}
     off = states["Map set to zero"]
-    ran = lens.on_digit(model, examples[off.digit])
+    ran = sheet.on_digit(model, examples[off.digit])
     look = lens.looks(ran, lens.unit_of(off.unit))[off.layer]
     assert look.channel == 6 and int(ran.logits.argmax()) == 3 and int(look.without.argmax()) == 1
-    deep = lens.on_digit(model, examples[states["Deep feature maps"].digit]).columns[-1].maps
+    deep = sheet.on_digit(model, examples[states["Deep feature maps"].digit]).columns[-1].maps
     assert float((deep == 0).float().mean()) > 0.5 and deep.shape[1:] == (7, 7)
-    pooled = lens.on_digit(model, examples["4"]).columns
+    pooled = sheet.on_digit(model, examples["4"]).columns
     assert pooled[2].maps.shape[-1] * 2 == pooled[1].maps.shape[-1]
     for digit in "380":  # of the scenes
-        assert int(lens.on_digit(model, examples[digit]).logits.argmax()) == int(digit)
+        assert int(sheet.on_digit(model, examples[digit]).logits.argmax()) == int(digit)

@@ -9,7 +9,7 @@ from opening import film, open_page
 from lab.figures.moving import at
 from lab.lenses import graphs
 from modules.graph import encoding
-from pages.graph.depth_lab import figures, lens, room
+from pages.graph.depth_lab import figures, lens, room, training, words
 from pages.graph.depth_lab.room import ADDED, APPENDED, AVERAGE, GCN, JUMP, KARATE, OWN, PLAIN, RING, TREE
 
 FIGURE = graphs.typed(room.FIGURE_13_11)
@@ -115,17 +115,17 @@ def test_leaves_are_squashed(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_thirty_two_layers_train_by_jumping_alone(seed: int) -> None:
-    plain = lens.trained(32, GCN, PLAIN, False, 0.0, seed)
-    jump = lens.trained(32, GCN, JUMP, False, 0.0, seed)
+    plain = training.trained(32, GCN, PLAIN, False, 0.0, seed)
+    jump = training.trained(32, GCN, JUMP, False, 0.0, seed)
     assert float(plain.train.max()) < 0.8 and float(plain.gradients[0, 0]) < 1e-5
     assert float(jump.train[-1]) == 1 and float(jump.gradients[0, 0]) > 1e-3
 
 
 def test_a_training_replays_and_drops_edges() -> None:
-    one, two, whole = (lens.trained(4, GCN, ADDED, False, p, 3) for p in (0.5, 0.5, 0.0))
+    one, two, whole = (training.trained(4, GCN, ADDED, False, p, 3) for p in (0.5, 0.5, 0.0))
     assert torch.equal(one.loss, two.loss) and not torch.equal(one.loss, whole.loss)
     assert float(one.loss[0]) == float(whole.loss[0])  # measured on the whole graph
-    assert len(lens.training_captions(one)) == len(lens.training_equations(one)) == len(room.STEPS)
+    assert len(words.training_captions(one)) == len(words.training_equations(one)) == len(room.STEPS)
 
 
 @pytest.mark.parametrize("text", ["0", "0-1", "0-1 2", "0-1 1-2 0-2"])
@@ -137,7 +137,7 @@ def test_small_graphs_of_the_reader(text: str) -> None:
 
 
 def test_numbers() -> None:
-    assert [lens.number(v) for v in (0.0, 0.5, 123.456, 0.0012, 45678.0)] == [
+    assert [words.number(v) for v in (0.0, 0.5, 123.456, 0.0012, 45678.0)] == [
         "0", "0.5", "123", r"1.2 \cdot 10^{-3}", r"4.6 \cdot 10^{4}",
     ]  # fmt: skip
 

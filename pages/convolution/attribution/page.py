@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from lab import ui
 from lab.lenses import attribution, inputs
-from pages.convolution.attribution import figures, lens
+from pages.convolution.attribution import figures, lens, words
 from pages.convolution.attribution.room import (
     GRADIENT,
     INTEGRATED,
@@ -37,8 +37,8 @@ if now.view == MAPS:
             ui.figure(figures.logits(question), key="logits", share=1.0,
                       alt="Logits of all classes, the chosen ones in full colour")  # fmt: skip
     stage.equation(
-        lens.score_equation(question),
-        lens.sums(question, maps, now.baseline),
+        words.score_equation(question),
+        words.sums(question, maps, now.baseline),
     )
     said = (
         "The gradient says what a small change of a pixel would do, blank paper included; times the input, "
@@ -66,7 +66,7 @@ elif now.view == PATH:
             ui.figure(figures.sums(path.alphas, path.reached, path.scores - path.scores[0]), key="sums",
                       share=1.0, film=film, alt="Sum of attributions, change of S")  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.path_captions(path), equations=lens.path_equations(path))
+        film.bar(captions=words.path_captions(path), equations=words.path_equations(path))
     said = (
         f"The sum of {now.steps} steps misses the difference by {path.error:.3f}; more steps, less. "
         "The baseline decides what counts as absent: a pixel that is equal to it gets 0, whatever the "
@@ -93,7 +93,7 @@ elif now.view == WEIGHTS:
             ui.figure(figures.correlations(drawn), key="correlations", share=1.0, film=film,
                       alt="Rank correlation of each map with that of the trained network")  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.cascade_captions(drawn), equations=lens.cascade_equations(drawn))
+        film.bar(captions=words.cascade_captions(drawn), equations=words.cascade_equations(drawn))
     last = dict(zip(lens.OF_GRADIENTS, drawn.correlations[:, -1].tolist(), strict=True))
     kept, lost = max(last, key=lambda k: last[k]), min(last, key=lambda k: last[k])
     said = (
@@ -122,8 +122,8 @@ else:
                       alt="S as inputs go, in the order of each map and at random")  # fmt: skip
     with stage.foot:
         film.bar(
-            captions=lens.deletion_captions(left_over, now.method),
-            equations=lens.deletion_equations(left_over, now.method),
+            captions=words.deletion_captions(left_over, now.method),
+            equations=words.deletion_equations(left_over, now.method),
         )
     areas = {name: left_over.mean(name) for name in left_over.scores}
     best = min(areas, key=lambda k: areas[k])

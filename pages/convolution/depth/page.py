@@ -6,7 +6,7 @@ from lab import ui
 from lab.errors import UserError
 from modules.convolution import residual
 from modules.convolution.residual_mlp import ResidualMLP
-from pages.convolution.depth import figures, lens, training, unravelled
+from pages.convolution.depth import figures, lens, training, unravelled, words
 from pages.convolution.depth.room import ERRORS, LINEAR, LOOKS, PATHS, ROOM, SHATTERED
 
 stage = ui.stage(ROOM)
@@ -95,9 +95,9 @@ elif now.view == PATHS:
                     alt="Derivative as a sum of paths, by the number of branches on them",
                 )  # fmt: skip
     with stage.foot:
-        film.bar(captions=unravelled.captions(two), equations=unravelled.equations(two, scalar))
+        film.bar(captions=words.captions(two), equations=words.equations(two, scalar))
     with stage.below:
-        ui.notice(unravelled.about(two, scalar))
+        ui.notice(words.about(two, scalar))
         ui.check(
             f"{K} blocks, one is deleted. How many of the {2**K} paths are left?",
             sorted({2 ** (K - 1), 2**K - 1, 2**K}), 2 ** (K - 1),

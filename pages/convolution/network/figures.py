@@ -9,7 +9,8 @@ from plotly.subplots import make_subplots
 from lab.figures import theme
 from lab.figures.basic import array, bars, click_plane, image
 from lab.figures.moving import Tree, per_frame, turning
-from pages.convolution.network.lens import HIGH, Corner, Look, Ran
+from pages.convolution.network.lens import Look
+from pages.convolution.network.sheet import HIGH, Corner, Ran
 
 ABOVE = 30  # cells over the maps, for their names
 

@@ -3,13 +3,13 @@
 from lab import ui
 from lab.lenses import receptive_field, units
 from modules.convolution import cnn2d
-from pages.convolution.network import figures, lens
+from pages.convolution.network import figures, lens, sheet
 from pages.convolution.network.room import ROOM, SIDE
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-ran, looks = ui.compute(lens.on_digit, now), ui.compute(lens.looks, now)
+ran, looks = ui.compute(sheet.on_digit, now), ui.compute(lens.looks, now)
 film = ui.film_of(now, len(looks), names=[*(column.short for column in ran.columns), "logits"])
 
 

@@ -10,7 +10,7 @@ NETWORK, SIDE = "cnn-mnist", 28
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    ran = late("lens", "on_digit")
+    ran = late("sheet", "on_digit")
 
     model: Annotated[
         str, Model("Model", family="convolution", only=late("lens", "reads_digits"), as_list=True)

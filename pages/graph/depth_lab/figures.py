@@ -7,8 +7,9 @@ from torch import Tensor
 from lab.figures import basic, networks, theme
 from lab.figures.basic import array, curves, rule
 from lab.figures.moving import Tree, marking, per_frame, resting, turning
-from pages.graph.depth_lab.lens import LEAST, Influences, Smoothing, Trained
+from pages.graph.depth_lab.lens import LEAST, Influences, Smoothing
 from pages.graph.depth_lab.room import STEPS
+from pages.graph.depth_lab.training import Trained
 
 HEIGHT = 520
 

@@ -13,7 +13,6 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from lab.lenses import graphs
-from lab.lenses.training import training_steps
 from lab.seeding import seeded
 from modules.graph import encoding
 from modules.graph.convolution import propagation_matrix
@@ -27,7 +26,7 @@ from modules.graph.depth import (
     influence,
     jumped,
 )
-from pages.graph.depth_lab.room import ADDED, APPENDED, JUMP, KARATE, RING, STEPS, TREE
+from pages.graph.depth_lab.room import ADDED, APPENDED, JUMP, KARATE, RING, TREE
 
 WIDTH, RATE, LEVELS = 16, 0.01, 4
 LEAST = 1e-9  # what a logarithmic axis shows of 0
@@ -215,129 +214,3 @@ def influences(
         every[: hops + 1],
         every.diagonal().clone(),
     )  # fmt: skip
-
-
-# --- Training -------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Trained:
-    """Of each of `STEPS` (F,): loss, accuracy on training and on other nodes; gradient norms (F, K)."""
-
-    loss: Tensor
-    train: Tensor
-    test: Tensor
-    gradients: Tensor
-
-
-def trained(layers: int, propagation: str, residual: str, pair: bool, drop: float, seed: int) -> Trained:
-    """A network of so many layers that learns the communities of 14 members of the karate club."""
-    data = graphs.karate().data
-    known, generator = data.train_mask | data.val_mask, torch.Generator().manual_seed(seed)
-    build = partial(
-        DeepGCN,
-        data.x.shape[1],
-        4,
-        [WIDTH] * (layers - 1),
-        propagation=propagation,
-        **options(residual, pair),
-    )
-    model = seeded(build, seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=RATE)
-    found: list[tuple[float, float, float, list[float]]] = []
-
-    def loss() -> Tensor:
-        logits = model(data.x, drop_edges(data.edge_index, drop, generator))
-        return F.cross_entropy(logits[known], data.y[known])
-
-    for done, _ in training_steps(loss, optimizer, STEPS[-1]):
-        if done not in STEPS:
-            continue
-        weights = [layer.weight for layer in model.layers]
-        with torch.enable_grad():
-            logits = model(data.x, data.edge_index)
-            now = F.cross_entropy(logits[known], data.y[known])
-            slopes = torch.autograd.grad(now, weights)  # type: ignore[arg-type]
-        right = (logits.argmax(1) == data.y).double()
-        found.append((
-            float(now.detach()), float(right[known].mean()), float(right[~known].mean()),
-            [float(g.norm()) for g in slopes],
-        ))  # fmt: skip
-    losses, train, test, gradients = zip(*found, strict=True)
-    return Trained(torch.tensor(losses), torch.tensor(train), torch.tensor(test), torch.tensor(gradients))
-
-
-# --- What is said of them -------------------------------------------------------------------------------
-
-
-def number(value: float | Tensor) -> str:
-    """Three digits that count, a power of ten where it is far from 1, in LaTeX."""
-    v = float(value)
-    if v == 0 or 0.01 <= abs(v) < 1000:
-        return f"{v:.3g}"
-    digits, power = f"{v:.1e}".split("e")
-    return rf"{digits} \cdot 10^{{{int(power)}}}"
-
-
-def smoothing_captions(one: Smoothing) -> list[str]:
-    return [
-        f"After {k} layers {100 * far:.0f} % of the length is outside; Dirichlet energy {energy:.2f}, "
-        f"mean cosine of two nodes {cosine:.2f}."
-        for k, (far, energy, cosine) in enumerate(
-            zip(one.far.tolist(), one.energy.tolist(), one.cosine.tolist(), strict=True)
-        )
-    ]
-
-
-def smoothing_equations(one: Smoothing) -> list[str]:
-    rate = f"{one.rate:.3f}"
-    return [
-        rf"\frac{{\lVert H_{{{k}}} - P H_{{{k}}} \rVert}}{{\lVert H_{{{k}}} \rVert}} = {number(far)}, \qquad "
-        rf"\left|\frac{{\lambda_2}}{{\lambda_1}}\right|^{{{k}}} = {rate}^{{{k}}} = {number(one.rate**k)}"
-        for k, far in enumerate(one.far)
-    ]
-
-
-def influence_captions(one: Influences, node: int) -> list[str]:
-    texts = []
-    for k, (gradient, walk) in enumerate(zip(one.by_gradient, one.by_walk, strict=True)):
-        r = min(k, len(walk) - 1)
-        many = int((one.away == r).sum())
-        texts.append(
-            f"{k} layers: {'the node' if many == 1 else f'the {many} nodes'} at distance {r} "
-            f"{'has' if many == 1 else 'have'} {100 * walk[r]:.1f} % of the influence on node {node} "
-            f"by walks, {100 * gradient[r]:.1f} % by gradients."
-        )
-    return texts
-
-
-def influence_equations(one: Influences, node: int) -> list[str]:
-    texts = []
-    for k, (gradient, walk) in enumerate(zip(one.by_gradient, one.by_walk, strict=True)):
-        r = min(k, len(walk) - 1)
-        texts.append(
-            rf"I_{{{r}}} \propto \sum_{{\mathrm{{hops}}(m, {node}) = {r}}} \sum_{{i,j}} "
-            rf"\left|\frac{{\partial h^{{({k})}}_{{{node},i}}}}{{\partial x_{{m,j}}}}\right|: \ "
-            rf"{number(gradient[r])}, \qquad \text{{linear:}}\ I_{{{r}}} \propto "
-            rf"\sum_{{\mathrm{{hops}}(m, {node}) = {r}}} (S^{{{k}}})_{{m,{node}}}: \ {number(walk[r])}"
-        )
-    return texts
-
-
-def training_captions(one: Trained) -> list[str]:
-    return [
-        f"Step {step}: {100 * train:.0f} % of the 14 training nodes right, {100 * test:.0f} % of the "
-        f"other 20; loss {loss:.3f}."
-        for step, train, test, loss in zip(
-            STEPS, one.train.tolist(), one.test.tolist(), one.loss.tolist(), strict=True
-        )
-    ]
-
-
-def training_equations(one: Trained) -> list[str]:
-    return [
-        rf"\left\lVert \frac{{\partial L}}{{\partial \Omega_1}} \right\rVert = {number(norms[0])}, \qquad "
-        rf"\left\lVert \frac{{\partial L}}{{\partial \Omega_{{{len(norms)}}}}} \right\rVert = "
-        rf"{number(norms[-1])}"
-        for norms in one.gradients
-    ]

@@ -3,7 +3,7 @@
 from lab import ui
 from lab.figures import networks
 from modules.graph import depth
-from pages.graph.depth_lab import figures, lens
+from pages.graph.depth_lab import figures, lens, training, words
 from pages.graph.depth_lab.room import INFLUENCE, ROOM, STATES, STEPS
 
 stage = ui.stage(ROOM)
@@ -33,7 +33,7 @@ if now.view == STATES:
                       "rate": one.expected, "energy": one.energy, "cosine": one.cosine},
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.smoothing_captions(one), equations=lens.smoothing_equations(one))
+        film.bar(captions=words.smoothing_captions(one), equations=words.smoothing_equations(one))
     call, shows = f"lens.smoothing({drawn}, {now.depth}, {knobs}).far", one.far
     with stage.below:
         ui.notice(
@@ -72,8 +72,8 @@ elif now.view == INFLUENCE:
                       "walks": two.by_walk[k], "first": two.first},
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.influence_captions(two, now.node),
-                 equations=lens.influence_equations(two, now.node))  # fmt: skip
+        film.bar(captions=words.influence_captions(two, now.node),
+                 equations=words.influence_equations(two, now.node))  # fmt: skip
     call, shows = f"lens.influences({drawn}, {now.node}, {now.hops}, {knobs}).by_gradient", two.by_gradient
     with stage.below:
         ui.notice(
@@ -90,7 +90,7 @@ elif now.view == INFLUENCE:
                    "It stays": "It would, if each leaf had half of the influence."},
         )  # fmt: skip
 else:
-    three = ui.compute(lens.trained, now)
+    three = ui.compute(training.trained, now)
     film = ui.film_of(now, len(STEPS))
     i = film.at
     with stage.picture:
@@ -108,8 +108,8 @@ else:
                 data={"layer": range(1, now.layers + 1), "norm": three.gradients[i]},
             )  # fmt: skip
     with stage.foot:
-        film.bar(captions=lens.training_captions(three), equations=lens.training_equations(three))
-    call = f"lens.trained({now.layers}, {knobs}).train"
+        film.bar(captions=words.training_captions(three), equations=words.training_equations(three))
+    call = f"training.trained({now.layers}, {knobs}).train"
     shows = three.train
     with stage.below:
         ui.notice(
@@ -127,7 +127,7 @@ with stage.below:
     ui.program(
         f"""
         from lab.lenses import graphs
-        from pages.graph.depth_lab import lens
+        from pages.graph.depth_lab import lens, training
 
         result = {call}
         """,
