@@ -150,6 +150,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "LeNet": {
         "image_shape": (2, 12, 12), "channels": (2, 4), "hidden": (5,), "activation": "relu",
         "pool": "max", "padding": 3, "spatial_dropout": 0.5,
+        "standardize": True,
     },
     "AlexNet": {
         "image_shape": (2, 28, 28), "num_classes": 12, "channels": (2, 4, 4, 4, 6), "hidden": (5,),

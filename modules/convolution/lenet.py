@@ -3,8 +3,9 @@
     conv 5×5 6 → σ → mean 2×2 → conv 5×5 16 → σ → mean 2×2 → 120 → σ → 84 → σ → 10
 
 28² pictures are padded by 2 to the 32² of the original: 28 → 28 → 14 → 10 → 5, and 400 features. Without
-padding, with 10 and 20 channels, ReLU, maxima and 50 units it is the text's network for MNIST, which drops
-whole maps after the second convolution: 28 → 24 → 12 → 8 → 4, 320 features, 21,840 parameters.
+padding, with 10 and 20 channels, ReLU, maxima and 50 units it is the text's network for MNIST, which reads
+standardised pixels and drops whole maps after the second convolution: 28 → 24 → 12 → 8 → 4, 320 features,
+21,840 parameters.
 
 References: LeCun et al. 1998; [UDL] notes of chapter 10 and notebook 10.5.
 """
@@ -34,6 +35,8 @@ class LeNet(Classifier):
         pool: of blocks of 2×2.
         padding: zeros on each side of the first convolution.
         spatial_dropout: probability of dropping a map of the last convolution.
+        standardize: pixels first get mean 0 and deviation 1 in each channel: of the batch in training, of
+            the running averages after it.
         training: optimizer and scheduler, see `Module`.
 
     Shapes: x (B, C, H, W) → logits (B, num_classes).
@@ -53,16 +56,18 @@ class LeNet(Classifier):
         pool: Literal["mean", "max"] = "mean",
         padding: int = 2,
         spatial_dropout: float = 0.0,
+        standardize: bool = False,
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
         require_picture(image_shape)
         require(1, channels=channels, hidden=[1, *hidden])
         require(0, padding=padding)
+        require(0, below=1, spatial_dropout=spatial_dropout)
         require_one_of(Activation, activation=activation)
         require_one_of(Literal["mean", "max"], pool=pool)
-        layers: list[nn.Module] = []
         now = image_shape[0]
+        layers: list[nn.Module] = [nn.BatchNorm2d(now, affine=False)] if standardize else []
         for number, width in enumerate(channels):
             convolution = nn.Conv2d(now, width, 5, padding=0 if number else padding)
             pooling = nn.AvgPool2d(2) if pool == "mean" else nn.MaxPool2d(2)
