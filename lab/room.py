@@ -199,10 +199,16 @@ class Text(Control):
 @dataclass(frozen=True)
 class Drawing(Control):
     """The reader's own picture of `size`² pixels, by the name of an example or its ink; None is the first
-    example, or empty. Where the size depends on the state, the name in the link ends with it: "digit28"."""
+    example, or empty. Where the size depends on the state, the name in the link ends with it: "digit28".
+
+    Attributes:
+        colour: of three planes, red, green and blue, and not of ink on paper.
+    """
 
     size: Bound = 28
     examples: late | None = None
+    _: KW_ONLY
+    colour: bool = False
 
     def takes(self, value: Any) -> bool:
         return value is None or isinstance(value, str)

@@ -4,6 +4,7 @@
     digits(*HELD_OUT)               those that no model of the house is trained on, validation first
     digits("train", form="levels")  as whole numbers, or another way of `datamodules.mnist.Binarize`
     examples(Sprites, "test")       the same of any other data
+    photographs(48)                 two in colour, by name, (3, S, S) in [0, 1]
 
 Shapes: pictures (N, 1, S, S) float32, classes (N,) int64.
 """
@@ -12,7 +13,8 @@ from collections.abc import Callable, Hashable
 from functools import lru_cache
 
 import torch
-from sklearn.datasets import load_iris
+import torch.nn.functional as F
+from sklearn.datasets import load_iris, load_sample_image
 from torch import Tensor
 
 from datamodules import fetch
@@ -91,3 +93,16 @@ def irises() -> tuple[Tensor, list[str]]:
     iris = load_iris()
     names = [str(iris.target_names[kind]) for kind in iris.target]
     return torch.as_tensor(iris.data, dtype=torch.float64), names
+
+
+@lru_cache(maxsize=4)
+def photographs(side: int) -> list[tuple[str, Tensor]]:
+    """The two photographs of scikit-learn, the square in their middle: name, (3, side, side) in [0, 1]."""
+    results = []
+    for name, file in (("flower", "flower.jpg"), ("temple", "china.jpg")):
+        light = torch.tensor(load_sample_image(file)).permute(2, 0, 1) / 255  # (3, H, W)
+        high, wide = light.shape[1:]
+        left = (wide - high) // 2
+        square = light[None, :, :, left : left + high]
+        results.append((name, F.interpolate(square, (side, side), mode="area")[0]))
+    return results

@@ -32,6 +32,13 @@ def test_what_was_read_is_not_read_again() -> None:
     assert stock.digits("train")[0] is not stock.digits("train", form="threshold")[0]
 
 
+def test_photographs_are_squares_in_colour() -> None:
+    for name, picture in stock.photographs(12):
+        assert name in ("flower", "temple") and picture.shape == (3, 12, 12)
+        assert 0 <= float(picture.min()) < float(picture.max()) <= 1
+    assert float(dict(stock.photographs(12))["flower"][0].max()) > 0.9  # its petals are red
+
+
 def test_examples_of_any_data() -> None:
     x, source = stock.examples(TwoChains, "val", length=12)
     assert x.shape[1] == 12 and len(x) == len(source)

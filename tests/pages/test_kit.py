@@ -217,6 +217,20 @@ def test_a_drawing_survives_the_link_and_the_pad(size: int) -> None:
     assert torch.equal(eval(drawing.ink_code(picture)), picture)
 
 
+@pytest.mark.parametrize("size", [1, 5, 48])
+def test_a_picture_in_colour_survives_the_link_and_the_pad(size: int) -> None:
+    levels = torch.randint(
+        0, 16, (3, size, size), dtype=torch.uint8, generator=torch.Generator().manual_seed(size)
+    )
+    token = drawing.ink(levels.float() / drawing.LEVELS)
+    assert torch.equal(drawing.read(token, {}, size, 3), levels) and len(token) < 5000
+    assert (
+        drawing.read(token, {}, size) is None and drawing.read(drawing.INK + token[4:], {}, size, 3) is None
+    )
+    assert torch.equal(drawing.unpack_bytes(drawing.to_text(levels), size, 3), levels)
+    assert torch.equal(drawing.pixels(token, drawing.side(token)), levels.float() / drawing.LEVELS)
+
+
 @pytest.mark.parametrize("message", [None, 7, "", "*", "AAAA", "/" * 32])
 def test_the_pad_refuses_what_is_no_picture(message: Any) -> None:
     assert drawing.unpack_bytes(message, 4) is None

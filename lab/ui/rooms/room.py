@@ -117,9 +117,10 @@ def draw(key: str, control: Control, now: Any) -> Any:
             text = widgets.text(label, default, max_chars=most, **how)
             value_of_control(control, text, type(now))  # the page ends where it cannot be read
             return text
-        case room.Drawing(size=size, examples=examples):
+        case room.Drawing(size=size, examples=examples, colour=colour):
             key = key if isinstance(size, int) else f"{key}{of(size)}"
-            return drawing.ink(drawing.draw(label, key=key, size=of(size), examples=of(examples) or ()))
+            shelf = of(examples) or ()
+            return drawing.ink(drawing.draw(label, key=key, size=of(size), examples=shelf, colour=colour))
         case room.Switches(rows=rows, columns=columns):
             return tuple(switched(key, of(rows), of(columns)))
         case room.Frame():
