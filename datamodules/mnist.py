@@ -17,12 +17,15 @@ or stay grey:
     dequantize  (level + u) / K with u uniform in [0, 1), drawn like `dynamic`: for densities on real
                 numbers, which are unbounded on whole ones (Uria, Murray, Larochelle 2013)
 
+Grey training images can be moved by a few pixels and mirrored, drawn like `dynamic`: for classifiers.
+
 Shapes: a batch is x (B, 1, H, W) float, in [0, 1] except for `levels`, and y (B,) int64.
 """
 
 import math
 import struct
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, get_args
 
 import torch
@@ -68,6 +71,20 @@ def dequantize(x: Tensor, keys: Tensor) -> Tensor:
     """Whole numbers x -> x + u with u uniform in [0, 1), by each example's key (B,); below x + 1 where the
     sum would round to it."""
     return torch.minimum(x + keyed_uniform(keys, x[0].numel()).view_as(x), torch.nextafter(x + 1, x))
+
+
+def moved(x: Tensor, keys: Tensor, shift: int, mirror: bool = False) -> Tensor:
+    """Images x (B, 1, H, W), each moved by up to `shift` whole pixels along each axis, black coming in, and
+    with `mirror` every second one mirrored left to right; drawn by each example's key (B,)."""
+    count, _, height, width = x.shape
+    draws = keyed_uniform(keys, 3)  # (B, 3)
+    down, right = (draws[:, :2] * (2 * shift + 1)).long().T  # 0 ... 2 shift
+    rows = down[:, None] + torch.arange(height)  # (B, H)
+    columns = right[:, None] + torch.arange(width)  # (B, W)
+    if mirror:
+        columns = torch.where(draws[:, 2:] < 0.5, columns, columns.flip(1))
+    padded = F.pad(x, [shift] * 4)
+    return padded[torch.arange(count)[:, None, None], 0, rows[:, :, None], columns[:, None]][:, None]
 
 
 def resize(x: Tensor, size: int) -> Tensor:
@@ -145,6 +162,8 @@ class ImageData(DataModule):
         seed: of the validation split, the order of each epoch and the dynamic draws.
         val_size: examples of validation, taken from the training split.
         num_categories: K of `levels` and `dequantize`; None keeps the data's own.
+        shift: most pixels by which a grey training image is moved along each axis, see `moved`.
+        mirror: every second grey training image is mirrored.
 
     Raises:
         ValueError: an argument is out of range.
@@ -166,6 +185,8 @@ class ImageData(DataModule):
         val_size: int = 10_000,
         num_categories: int | None = None,
         padding: int = 0,
+        shift: int = 0,
+        mirror: bool = False,
     ) -> None:
         super().__init__(batch_size, seed)
         if binarize not in get_args(Binarize):
@@ -184,7 +205,12 @@ class ImageData(DataModule):
             raise ValueError(
                 f"num_categories is {num_categories}: it must be between 2 and {self.levels + 1} grey levels."
             )
+        if not 0 <= shift < image_size:
+            raise ValueError(f"shift is {shift}: it must be between 0 and {image_size - 1} pixels.")
+        if (shift or mirror) and binarize != "none":
+            raise ValueError(f"binarize is {binarize}: images are moved or mirrored only where it is none.")
         self.binarize, self.image_size, self.val_size = binarize, image_size, val_size
+        self.shift, self.mirror = shift, mirror
         self.padding = padding
         self.num_categories = num_categories or self.levels + 1
 
@@ -204,6 +230,9 @@ class ImageData(DataModule):
             elif self.binarize == "dequantize":
                 grey = self._whole(images[train])
                 self.train_set = Images(grey, labels[train], 1.0, self.seed, self._dequantize)
+            elif self.shift or self.mirror:
+                scale, draw = self._scale(images), partial(moved, shift=self.shift, mirror=self.mirror)
+                self.train_set = Images(images[train], labels[train], scale, self.seed, draw)
             else:
                 self.train_set = self._fixed(images[train], labels[train], train)
             self.val_set = self._fixed(images[val], labels[val], val)
@@ -254,6 +283,8 @@ class ImageData(DataModule):
             "binarize": self.binarize,
             "image_size": self.image_size,
             **({"padding": self.padding} if self.padding else {}),
+            **({"shift": self.shift} if self.shift else {}),
+            **({"mirror": self.mirror} if self.mirror else {}),
             **({"num_categories": self.num_categories} if self.binarize in ("levels", "dequantize") else {}),
             "splits": {
                 "train": self.train_size or self.num_train - self.val_size,
@@ -301,8 +332,12 @@ class MNIST(ImageData):
         num_categories: int | None = None,
         padding: int = 0,
         name: Name = "MNIST",
+        shift: int = 0,
+        mirror: bool = False,
     ) -> None:
-        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories, padding)
+        super().__init__(
+            binarize, image_size, batch_size, seed, val_size, num_categories, padding, shift, mirror
+        )
         if name not in get_args(Name):
             raise ValueError(f"name is {name!r}: it must be one of {', '.join(get_args(Name))}.")
         self.collection: Name = name
