@@ -47,13 +47,15 @@ class Digits(ImageData):
         train_size: int | None = None,
         num_categories: int | None = None,
         exclude: int | None = None,
+        shift: int = 0,
+        mirror: bool = False,
     ) -> None:
         if exclude is not None and not 0 <= exclude <= 9:
             raise ValueError(f"exclude is {exclude}: it must be a class from 0 to 9.")
         self.exclude = exclude
         if exclude is not None:
             self.num_train, self.num_test = (len(self.read(split)[1]) for split in ("train", "test"))
-        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories)
+        super().__init__(binarize, image_size, batch_size, seed, val_size, num_categories, 0, shift, mirror)
         most = self.num_train - val_size
         if train_size is not None and not 1 <= train_size <= most:
             raise ValueError(f"train_size is {train_size}: it must be between 1 and {most}.")

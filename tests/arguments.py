@@ -145,6 +145,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
         "dropout": 0.5,
     },
     "CNN2d": {"image_shape": (1, 10, 10), "channels": (3, 3), "kernel_sizes": (5,), "pool": 3,
+              "convolutions": 2, "mean_pool": True,
         "dropout": 0.0},
     "MLP": {"hidden": (5,)},
     "LeNet": {
@@ -173,7 +174,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "SegmentationUNet": {
         "image_shape": (2, 20, 20), "num_classes": 3, "width": 3, "levels": beside(2, padded=True),
-        "padded": True,
+        "padded": True, "skips": False,
     },
     "StackedHourglass": {
         "image_shape": (2, 8, 8), "joints": Other(3, kind="size"), "channels": 4, "stacks": 1, "levels": 2,

@@ -368,7 +368,8 @@ MEMBERS: dict[str, list[Member]] = {
         classifier({"image_shape": (1, 12, 12), "blocks": (1, 1), "growth": 2, "bottleneck": 2}, TWELVES)
     ],
     "modules.convolution.segmentation.SegmentationUNet": [
-        classifier({"image_shape": (1, 20, 20), "width": 2, "levels": 1}, MASKS)
+        classifier({"image_shape": (1, 20, 20), "width": 2, "levels": 1, **more}, MASKS)
+        for more in ({}, {"skips": False})
     ],
     "modules.convolution.hourglass.StackedHourglass": [
         Member(

@@ -80,6 +80,14 @@ BENCHES = {
         "lab.bench.cora",
         "papers by citations: graph layers, few labels, unseen papers, Cora and Citeseer, 10 to 20 seeds",
     ),
+    "deep-graphs": (
+        "lab.bench.deep_graphs",
+        "depth of graph networks on Cora: plain, residual, PairNorm, jump, dropped edges, three seeds each",
+    ),
+    "graph-batches": (
+        "lab.bench.graph_batches",
+        "batches of a graph: whole, parts, samples, by accuracy on Cora; noise and bias of their gradients",
+    ),
     "mnist1d": (
         "lab.bench.mnist1d",
         "MNIST-1D: CNN against the dense network, positions in order and shuffled, by two published recipes",

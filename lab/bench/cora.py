@@ -16,10 +16,11 @@ References: [UDL] §13.6–13.8; Kipf & Welling 2017, arXiv:1609.02907; Yang et 
 import datetime
 import statistics
 import time
+from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -33,6 +34,7 @@ from lab.bench import runs_file
 from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.graph.gcn import GCN
+from modules.graph.nodes import NodeClassifier
 
 KEPT = runs_file.RESULTS / "cora-runs.jsonl"
 EPOCHS, RATE = 200, 1e-2
@@ -107,10 +109,52 @@ def graphs(name: str, network: str, setting: str, seed: int) -> tuple[Data, Data
     return (without_test(graph) if setting == INDUCTIVE else graph), graph
 
 
-def right(logits: Tensor, graph: Data) -> float:
-    """Share of the test papers whose class is right."""
-    mask = graph.test_mask
+def right(logits: Tensor, graph: Data, split: str = "test") -> float:
+    """Share of the papers of a split whose class is right."""
+    mask = graph[f"{split}_mask"]
     return float((logits.argmax(-1) == graph.y)[mask].double().mean())
+
+
+class Fit(NamedTuple):
+    """A training: the epoch that validation chose, accuracy on test papers there and after the last epoch,
+    and then on training papers."""
+
+    epoch: int
+    acc: float
+    last: float
+    train: float
+
+
+def fit(
+    model: NodeClassifier,
+    learnt: Data,
+    tested: Data,
+    epochs: int = EPOCHS,
+    batches: Iterator[Callable[[], Tensor]] | None = None,
+) -> Fit:
+    """Train in place.
+
+    Args:
+        batches: makers of the loss of each step; without them it is that of the whole graph.
+    """
+    optimizer = torch.optim.Adam(model.parameter_groups(), RATE)
+    least, best, acc, last, train = torch.inf, 0, 0.0, 0.0, 0.0
+    for epoch in range(1, epochs + 1):
+        model.train()
+        loss = next(batches)() if batches else model.step(learnt, "train")
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        with torch.no_grad():
+            logits = model.eval().predict(learnt)
+            mask = learnt.val_mask
+            now = float(F.cross_entropy(logits[mask], learnt.y[mask]))
+            if now < least or epoch == epochs:
+                seen = logits if tested is learnt else model.predict(tested)
+                last, train = (right(seen, tested, of) for of in ("test", "train"))
+            if now < least:
+                least, best, acc = now, epoch, last
+    return Fit(best, acc, last, train)
 
 
 def train(name: str, network: str, setting: str, seed: int, epochs: int = EPOCHS) -> Run:
@@ -118,27 +162,11 @@ def train(name: str, network: str, setting: str, seed: int, epochs: int = EPOCHS
     learnt, tested = graphs(name, network, setting, seed)
     start = time.process_time()
 
-    def fitted() -> tuple[int, float, float]:
+    def fitted() -> Fit:
         model = GCN(learnt.num_features, int(learnt.y.max()) + 1, **NETWORKS[network])
-        optimizer = torch.optim.Adam(model.parameter_groups(), RATE)
-        least, best, acc, last = torch.inf, 0, 0.0, 0.0
-        for epoch in range(1, epochs + 1):
-            loss = model.train().step(learnt, "train")
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            with torch.no_grad():
-                logits = model.eval().predict(learnt)
-                mask = learnt.val_mask
-                now = float(F.cross_entropy(logits[mask], learnt.y[mask]))
-                if now < least or epoch == epochs:
-                    seen = logits if tested is learnt else model.predict(tested)
-                    last = right(seen, tested)
-                if now < least:
-                    least, best, acc = now, epoch, last
-        return best, acc, last
+        return fit(model, learnt, tested, epochs)
 
-    best, acc, last = seeded(fitted, seed)
+    best, acc, last, _ = seeded(fitted, seed)
     seconds, today = round(time.process_time() - start, 1), datetime.date.today().isoformat()
     return Run(name, network, setting, seed, best, seconds, today, round(acc, 4), round(last, 4))
 

@@ -15,6 +15,7 @@ from typing import Any
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torchmetrics import Metric
 from torchmetrics.classification import MulticlassAccuracy
 
 from modules.base import Mean, Module, Split, require
@@ -50,8 +51,13 @@ class Classifier(Module):
 
     def __init__(self, num_classes: int = 10, **training: Any) -> None:
         require(1, num_classes=num_classes)
+        super().__init__(_measures=self.measures(num_classes), **training)
+
+    @staticmethod
+    def measures(num_classes: int) -> dict[str, Metric]:
+        """Metrics by name; a subclass may have more."""
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
-        super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
+        return {"nll": Mean(), "acc": accuracy}
 
     def set_layers(self, *layers: nn.Module) -> None:
         """Keep the layers in order and initialise them."""

@@ -16,7 +16,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
+from torchmetrics import Metric
+from torchmetrics.classification import MulticlassJaccardIndex
 
 from modules.base import Split, require, require_picture
 from modules.convolution.classifier import Classifier
@@ -84,8 +87,11 @@ def centre(x: Tensor, height: int, width: int) -> Tensor:
 class UNetLayers(nn.Module):
     """The network: (B, C, H, W) -> (B, classes, H', W')."""
 
-    def __init__(self, channels: int, classes: int, width: int, levels: int, padded: bool) -> None:
+    def __init__(
+        self, channels: int, classes: int, width: int, levels: int, padded: bool, skips: bool = True
+    ) -> None:
         super().__init__()
+        self.skips = skips
         padding = 1 if padded else 0
 
         def double(c_in: int, c_out: int) -> nn.Sequential:
@@ -102,7 +108,7 @@ class UNetLayers(nn.Module):
             nn.init.normal_(grow.weight, std=wide**-0.5)  # each output reads one pixel: keeps the variance
             nn.init.zeros_(grow.bias)  # type: ignore[arg-type]
             self.grow.append(grow)
-            self.up.append(double(2 * narrow, narrow))
+            self.up.append(double(2 * narrow if skips else narrow, narrow))
         self.last = nn.Conv2d(width, classes, 1)
 
     def forward(self, x: Tensor) -> Tensor:
@@ -113,12 +119,17 @@ class UNetLayers(nn.Module):
         kept.pop()
         for grow, up in zip(self.grow, self.up, strict=True):
             h = grow(x)
-            x = up(torch.cat([centre(kept.pop(), *h.shape[2:]), h], 1))
+            joined = torch.cat([centre(kept.pop(), *h.shape[2:]), h], 1) if self.skips else h
+            x = up(joined)
         return self.last(x)
 
 
 class SegmentationUNet(Classifier):
     """Classifier of every pixel.
+
+    Measures `nll` (nats per pixel), `acc` and `iou`, the mean over the classes of
+
+        IoU = pixels that are of the class and called so / pixels that are of it or called so
 
     Args:
         image_shape: (C, H, W) of the input; it also takes any other legal size.
@@ -126,6 +137,7 @@ class SegmentationUNet(Classifier):
         width: channels of the top level.
         levels: halvings.
         padded: zero padding keeps the grid; without it the border is lost.
+        skips: what was kept is joined on the way up; without them the bottom grid has to tell everything.
         training: optimizer and scheduler, see `Module`.
 
     Shapes: x (B, C, H, W) → logits (B, num_classes, H', W'); a target y (B, H, W) is cropped to H'×W'.
@@ -141,6 +153,7 @@ class SegmentationUNet(Classifier):
         width: int = 64,
         levels: int = 4,
         padded: bool = False,
+        skips: bool = True,
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
@@ -148,7 +161,7 @@ class SegmentationUNet(Classifier):
         require(1, width=width, levels=levels)
         self.levels, self.padded = levels, padded
         self.output_shape(*image_shape[1:])  # refuses what cannot be halved
-        self.set_layers(UNetLayers(image_shape[0], num_classes, width, levels, padded))
+        self.set_layers(UNetLayers(image_shape[0], num_classes, width, levels, padded, skips))
 
     def output_shape(self, height: int, width: int) -> tuple[int, int]:
         """H' and W' of the classified pixels."""
@@ -160,6 +173,17 @@ class SegmentationUNet(Classifier):
         self.output_shape(*x.shape[2:])
         return self.layers(x)
 
+    @staticmethod
+    def measures(num_classes: int) -> dict[str, Metric]:
+        # two classes are asked for where there is one: the index of a single one would be binary
+        overlap = MulticlassJaccardIndex(max(2, num_classes), validate_args=False)
+        return Classifier.measures(num_classes) | {"iou": overlap}
+
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
         x, y = batch  # (B, C, H, W), (B, H, W)
-        return super().step((x, centre(y, *self.output_shape(*x.shape[2:]))), split)
+        logits, y = self.predict(x), centre(y, *self.output_shape(*x.shape[2:]))
+        nll = F.cross_entropy(logits, y, reduction="none")  # (B, H', W') nats
+        self.log_metric(split, "nll", nll.detach())
+        for name in ("acc", "iou"):
+            self.log_metric(split, name, logits.detach(), y)
+        return nll.mean()

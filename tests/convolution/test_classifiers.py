@@ -225,6 +225,32 @@ def test_positions_of_the_texts_network() -> None:
     assert shapes[::2][:3] == [(15, 19), (15, 9), (15, 4)] and shapes[6:] == [(60,), (10,)]
 
 
+def test_blocks_of_two_convolutions_and_the_mean_of_a_map() -> None:
+    """72,666 parameters; the last layer sees the mean of each map, so that where a shape is plays no part."""
+    model = CNN2d(kernel_sizes=[3], convolutions=2, mean_pool=True)
+    assert model.num_parameters == 9 * (16 + 16**2 + 16 * 32 + 32**2 + 32 * 64 + 64**2) + 2 * 2 * 112 + 650
+    kinds = [type(layer).__name__ for layer in model.layers]
+    block = ["Conv2d", "BatchNorm2d", "ReLU"] * 2
+    assert kinds == [
+        *block,
+        "MaxPool2d",
+        *block,
+        "MaxPool2d",
+        *block,
+        "AdaptiveAvgPool2d",
+        "Flatten",
+        "Dropout",
+        "Linear",
+    ]
+    model = contracts.exact(CNN2d((1, 12, 12), channels=[3], kernel_sizes=[3], mean_pool=True))
+    x = torch.zeros(2, 1, 12, 12, dtype=torch.float64)
+    x[0, 0, 3:5, 3:6] = x[1, 0, 6:8, 5:8] = draw(2, 3)
+    logits = model.predict(x)
+    assert (logits[0] - logits[1]).abs().max() < 1e-12
+    maps = model.layers[:3](x)
+    assert torch.allclose(model.layers[-1](maps.mean((2, 3))), logits, atol=1e-12)
+
+
 def test_recipe_of_the_text() -> None:
     """100,000 steps of plain SGD at 0.01 in batches of 100, for the CNN and the MLP alike."""
     for name in ("cnn-mnist1d", "mlp-mnist1d"):

@@ -125,6 +125,34 @@ def test_a_small_unet_overfits_a_batch() -> None:
     contracts.every_parameter_gets_a_gradient(model, lambda: model.step((x, y), "train"))
 
 
+def test_without_skips_the_bottom_tells_everything() -> None:
+    """Two pictures whose grids at the bottom agree have the same classes; with skips they differ."""
+    x = draw(1, 1, 18, 18)
+    for skips in (True, False):
+        model = contracts.exact(SegmentationUNet((1, 18, 18), width=2, levels=1, skips=skips), scale=0.5)
+        layers = model.layers[0]
+        bottom = layers.down[1](torch.nn.functional.max_pool2d(layers.down[0](x), 2))
+        grown = layers.grow[0](bottom)
+        alone = layers.last(layers.up[0](grown)) if not skips else None
+        assert layers.up[0][0].in_channels == (4 if skips else 2)
+        assert skips or (alone - model.predict(x)).abs().max() < 1e-14
+
+
+def test_intersection_over_union_of_a_batch_by_hand() -> None:
+    """Mean over the classes of pixels in both, divided by pixels in either."""
+    model, x = unet(num_classes=3), draw(2, 1, 44, 44)
+    y = draw(2, 44, 44, seed=1).mul(2).long().clamp(0, 2)
+    model.step((x, y), "test")
+    told, wanted = model.predict(x).argmax(1), y[:, 20:24, 20:24]
+    shares = [
+        ((told == c) & (wanted == c)).sum() / ((told == c) | (wanted == c)).sum()
+        for c in range(3)
+        if ((told == c) | (wanted == c)).any()
+    ]
+    expected = torch.stack(shares).mean().item()
+    assert model.meters["test_iou"].compute().item() == pytest.approx(expected, abs=1e-6)
+
+
 # --- Hourglass ---------------------------------------------------------------------------------------
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from datamodules import fetch
 from datamodules.digits import Digits
-from datamodules.mnist import MNIST, _mix, keyed_uniform, parse_idx, resize, static_draw
+from datamodules.mnist import MNIST, _mix, keyed_uniform, moved, parse_idx, resize, static_draw
 
 
 def every(split: Any) -> tuple[Tensor, Tensor]:
@@ -240,6 +240,51 @@ def test_draws_of_the_epoch_differ_between_seeds_and_examples() -> None:
     x, z = every(one.train_set)[0].flatten(1), every(two.train_set)[0].flatten(1)
     assert abs((x == z).double().mean() - 0.5) < 0.01
     assert abs((x[1:] == x[:-1]).double().mean() - 0.5) < 0.01
+
+
+def test_moved_images_are_cut_from_the_padded_one() -> None:
+    x = torch.arange(1.0, 31).view(1, 1, 5, 6).expand(400, 1, 5, 6)
+    result = moved(x, torch.arange(400), 2, mirror=True)
+    padded = torch.nn.functional.pad(x[0, 0], [2] * 4)
+    windows = [padded[i : i + 5, j : j + 6] for i in range(5) for j in range(5)]
+    seen = set()
+    for picture in result[:, 0]:
+        matches = [
+            (place, mirrored)
+            for place, window in enumerate(windows)
+            for mirrored, p in ((False, picture), (True, picture.flip(1)))
+            if torch.equal(p, window)
+        ]
+        assert len(matches) == 1
+        seen.add(matches[0])
+    assert len(seen) == 50  # every place, both ways round
+    assert torch.equal(moved(x, torch.arange(400), 0), x)
+
+
+def test_training_images_move_anew_each_epoch_and_no_others() -> None:
+    data = Digits(shift=1, mirror=True)
+    data.setup()
+    plain = Digits()
+    plain.setup()
+    rows = torch.arange(50)
+    first, y = data.train_set[rows]
+    data.train_set.set_epoch(1)
+    second, _ = data.train_set[rows]
+    data.train_set.set_epoch(0)
+    assert not torch.equal(first, second) and torch.equal(data.train_set[rows][0], first)
+    assert torch.equal(plain.train_set[rows][1], y) and first.max() <= 1
+    for split in ("val_set", "test_set"):
+        assert torch.equal(getattr(data, split)[rows][0], getattr(plain, split)[rows][0])
+    assert data.describe()["shift"] == 1 and "shift" not in plain.describe()
+
+
+@pytest.mark.parametrize(
+    "knobs, words",
+    [({"shift": 28}, "shift is 28"), ({"mirror": True, "binarize": "static"}, "binarize is static")],
+)
+def test_what_cannot_be_moved(knobs: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        MNIST(**knobs)
 
 
 def test_digits_baseline() -> None:
