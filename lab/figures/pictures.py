@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from torch import Tensor
 
 from lab.figures import theme
 from lab.figures.basic import array
@@ -60,13 +59,13 @@ class Sheet:
         return {"data": self.data, "layout": self.layout}
 
 
-def shade(z: Tensor, low: float, high: float, colors: Any) -> dict[str, Any]:
+def shade(z: Any, low: float, high: float, colors: Any) -> dict[str, Any]:
     """A picture (H, W) from one colour to another."""
     return {"type": "heatmap", "z": array(z).astype(np.float32), "zmin": low, "zmax": high,
             "colorscale": colors, "showscale": False, "hoverinfo": "skip"}  # fmt: skip
 
 
-def signed(z: Tensor, reach: float) -> dict[str, Any]:
+def signed(z: Any, reach: float) -> dict[str, Any]:
     return shade(z, -reach, reach, theme.scale("diverging"))
 
 
@@ -81,6 +80,6 @@ def reach_of(values: Any) -> float:
     return float(np.abs(array(values)).max()) or 1.0
 
 
-def between(z: Tensor, bright: bool) -> dict[str, Any]:
+def between(z: Any, bright: bool) -> dict[str, Any]:
     """An output as light from 0 to 1, or as a difference, blue and red."""
     return shade(z, 0.0, 1.0, LIGHT) if bright else signed(z, reach_of(z))

@@ -1,0 +1,61 @@
+"""What the page says of shifts."""
+
+from pages.convolution.equivariance.lens import Compared, Read
+from pages.convolution.equivariance.room import CIRCULAR, CONVOLUTION
+
+ZERO = 1e-9  # ε below is rounding
+
+
+def counted(cells: int) -> str:
+    return "1 cell" if cells == 1 else f"{cells} cells"
+
+
+def captions(one: Compared, layer: str, stride: int, border: str) -> list[str]:
+    """Of each shift: by how many cells the output moves, and whether that is all."""
+    step, texts = 1 if layer == CONVOLUTION else stride, []
+    where = "everywhere" if border == CIRCULAR else "away from the border"
+    for t, (cells, inside) in enumerate(zip(one.cells, one.inside, strict=True)):
+        e = float(one.errors[layer][t])
+        if inside[0] >= inside[1]:
+            texts.append(f"t = {t}: what enters reaches all of the output; nothing is left to compare.")
+        elif e < ZERO:
+            texts.append(f"t = {t}: the output moves by {counted(cells)}, and the difference is 0 {where}.")
+        else:
+            texts.append(
+                f"t = {t} is no multiple of {step}: the best whole shift, {counted(cells)}, "
+                f"leaves ε = {e:.2f}."
+            )
+    return texts
+
+
+def equations(one: Compared, layer: str) -> list[str]:
+    """Of each shift: the two sides, and how far they are apart."""
+    signs = {True: "=", False: r"\ne"}
+    return [
+        rf"f(\tau_{{{t}}} x) {signs[e < ZERO]} \tau_{{{cells}}} f(x), \qquad \epsilon = {e:.3f}"
+        for t, (cells, e) in enumerate(zip(one.cells, one.errors[layer].tolist(), strict=True))
+    ]
+
+
+def class_captions(one: Read) -> list[str]:
+    """Of each shift: what the network reads."""
+    best = one.probabilities.argmax(-1).tolist()
+    return [
+        f"Moved by {t}: the network reads {label} with probability {float(one.probabilities[t, label]):.2f}."
+        for t, label in enumerate(best)
+    ]
+
+
+def class_equations(one: Read) -> list[str]:
+    values = one.probabilities[:, one.label].tolist()
+    return [
+        rf"p(y = {one.label} \mid x) = {values[0]:.3f}, \qquad "
+        rf"p(y = {one.label} \mid \tau_{{{t}}} x) = {p:.3f}"
+        for t, p in enumerate(values)
+    ]
+
+
+def lost(one: Read) -> int | None:
+    """The first shift at which another class is likelier."""
+    other = (one.probabilities.argmax(-1) != one.label).nonzero().flatten().tolist()
+    return other[0] if other else None
