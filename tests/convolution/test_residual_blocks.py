@@ -249,13 +249,18 @@ def test_two_definitions_of_variance() -> None:
     assert norm[10].batch == pytest.approx(7.817, abs=1e-3)
     depth = {k: moments(k, "depth")[-1].second for k in (10, 100, 1000)}
     assert list(depth.values()) == pytest.approx([2.5937, 2.7048, 2.7169], abs=5e-5)
-    first = [m.second for m in moments(5, "linear-first")[1:]]
+    first = [m.second for m in moments(5, order="linear-first")[1:]]
     assert first == pytest.approx([2, 4.90, 13.2, 37.1, 106], rel=5e-3)
-    far = moments(40, "linear-first")
+    far = moments(40, order="linear-first")
     assert far[40].second / far[39].second == pytest.approx(2.904, abs=1e-3)
+    start = moments(10, "skip-init") + moments(10, "fixup", "linear-first")
+    assert all(m == (1, 1, 0) for m in start)
+    pairs = zip(moments(10, "skip-init", alpha=10**-0.5), moments(10, "depth"), strict=True)
+    assert all(ours == pytest.approx(theirs) for ours, theirs in pairs)
     assert (kappa(0), kappa(1)) == pytest.approx((1 / math.pi, 1))
 
 
+@pytest.mark.parametrize("order", ["v2", "linear-first"])
 @pytest.mark.parametrize(
     ("scheme", "how"),
     [
@@ -263,23 +268,28 @@ def test_two_definitions_of_variance() -> None:
         ("half", {"scale": "half"}),
         ("depth", {"scale": "depth"}),
         ("batch norm", {"norm": "batch"}),
-        ("linear-first", {"order": "linear-first"}),
+        ("skip-init", {"scale": "skip-init"}),
+        ("fixup", {"scale": "fixup"}),
     ],
 )
-def test_theory_is_what_blocks_do(scheme: str, how: dict) -> None:
+def test_theory_is_what_blocks_do(scheme: str, how: dict, order: str) -> None:
     """512 units, 1000 examples, five blocks: within 10 % of the limit of infinite width, of these seeds."""
     torch.manual_seed(0)
-    expected, h = moments(5, scheme), draw(1000, 512).float()
+    alpha = 0.5 if scheme == "skip-init" else 0.0
+    expected, h = moments(5, scheme, order, alpha), draw(1000, 512).float()
     with torch.no_grad():
         for k in range(1, 6):
-            block = dense_block(512, blocks=5, **how)
+            block = dense_block(512, blocks=5, order=order, **how)
+            if block.alpha is not None:
+                block.alpha.fill_(alpha)
             linear = next(m for m in block.branch if isinstance(m, nn.Linear))
             nn.init.kaiming_normal_(linear.weight, nonlinearity="relu")
             nn.init.zeros_(linear.bias)
+            block.start()
             h = block(h)
             assert h.square().mean() == pytest.approx(expected[k].second, rel=0.1)
-            if not math.isnan(expected[k].batch):
-                assert h.var(0, correction=0).mean() == pytest.approx(expected[k].batch, rel=0.05)
+            assert h.var(0, correction=0).mean() == pytest.approx(expected[k].batch, rel=0.05)
+            assert h.mean() == pytest.approx(expected[k].mean, rel=0.05, abs=0.05 * float(h.std()))
 
 
 @pytest.mark.parametrize(
@@ -289,6 +299,8 @@ def test_theory_is_what_blocks_do(scheme: str, how: dict) -> None:
         (lambda: dense_block(4, shortcut="none", scale="half"), "no sum"),
         (lambda: dense_block(4, norm="group"), "batch, layer, none"),
         (lambda: moments(3, "batch"), "batch norm"),
+        (lambda: moments(3, order="v1"), "linear-first"),
+        (lambda: moments(3, "half", alpha=0.1), "only the scheme skip-init"),
     ],
 )
 def test_bad_settings_say_what_is_wrong(call, sentence: str) -> None:
