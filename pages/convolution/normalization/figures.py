@@ -60,6 +60,16 @@ def sheet(values: Any, rows: np.ndarray, columns: np.ndarray, shape: np.ndarray)
     return result
 
 
+RIM_X, RIM_Y = (-0.46, 0.46, 0.46, -0.46, -0.46, np.nan), (-0.46, -0.46, 0.46, 0.46, -0.46, np.nan)
+
+
+def outlines(places: np.ndarray, width: int, rim: tuple[float, ...]) -> np.ndarray:
+    """One coordinate of a line around each of these cells, as long as around `width` cells."""
+    lines = np.full((width, len(rim)), np.nan)
+    lines[: len(places)] = places[:, None] + np.array(rim)
+    return lines.ravel()
+
+
 def cube(one: Cube) -> Tree:
     """x above and normalised below, an example a block; in frame f the cells of set f are in full."""
     rows, columns, shape = cells(one)
@@ -75,20 +85,13 @@ def cube(one: Cube) -> Tree:
         data.append(how | {"z": sheet(values, place, columns, shape), "opacity": 0.18})
         numbers = {"texttemplate": "%{z:.1f}", "textfont": {"size": 15}} if N * S <= 16 else {}
         data.append(how | numbers | {"z": per_frame(lit)})
-    edge = {"type": "scatter", "mode": "markers", "hoverinfo": "skip", "showlegend": False}
     where = [array(one.sets) == f for f in range(one.count)]
-    size = max(14, min(44, 560 // (N * (S + 1))))
-    xs, ys = [columns[w] for w in where], [rows[w] for w in where]
-    width = max(len(v) for v in xs)
-
-    def filled(values: list[np.ndarray]) -> np.ndarray:
-        return np.array(
-            [np.pad(v.astype(float), (0, width - len(v)), constant_values=np.nan) for v in values]
-        )
-
-    data.append(edge | {
-        "x": per_frame(filled(xs)), "y": per_frame(filled(ys)),
-        "marker": {"symbol": "square-open", "size": size, "color": theme.VERMILLION, "line": {"width": 3}},
+    width = max(int(w.sum()) for w in where)
+    rims = np.array([[outlines(columns[w], width, RIM_X), outlines(rows[w], width, RIM_Y)] for w in where])
+    data.append({
+        "type": "scatter", "mode": "lines", "hoverinfo": "skip", "showlegend": False,
+        "x": per_frame(rims[:, 0]), "y": per_frame(rims[:, 1]),
+        "line": {"color": theme.VERMILLION, "width": 3},
     })  # fmt: skip
     click = click_targets(np.tile(columns.ravel(), 2), np.concatenate([p.ravel() for _, p in parts]), size=40)
     data.append(click.to_plotly_json())
@@ -97,7 +100,7 @@ def cube(one: Cube) -> Tree:
          "showarrow": False, "font": {"size": 17}}
         for n in range(N)
     ]  # fmt: skip
-    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True}
+    quiet = {"showgrid": False, "zeroline": False, "fixedrange": True, "ticks": ""}
     labels = [f"C{c + 1}" for c in range(C)]
     layout = {
         "height": HEIGHT, "annotations": notes, "margin": {"l": 8, "r": 4, "t": 30, "b": 4},

@@ -11,7 +11,7 @@ from pages.convolution.normalization.room import MOVES, NODES
 HEIGHT = 480
 # Columns of the nodes with one number for each example, and of those with one: (x, whether it is low).
 PLACES = {"z": (0.0, False), "f1": (0.6, True), "f2": (1.2, False), "f3": (2.4, False), "f4": (2.4, True),
-          "f5": (3.2, True), "f6": (4.0, True), "f7": (4.0, False), "y": (5.2, False)}  # fmt: skip
+          "f5": (3.45, True), "f6": (4.5, True), "f7": (4.5, False), "y": (5.7, False)}  # fmt: skip
 WIRES = (("z", "f1"), ("z", "f2"), ("f1", "f2"), ("f2", "f3"), ("f3", "f4"), ("f4", "f5"), ("f5", "f6"),
          ("f6", "f7"), ("f2", "f7"), ("f7", "y"))  # fmt: skip
 SIGNS = {"z": "z", "f1": "f₁ mean", "f2": "f₂ = z − f₁", "f3": "f₃ = f₂²", "f4": "f₄ mean", "f5": "f₅ root",
@@ -66,7 +66,7 @@ def nodes(one: Worked) -> Tree:
                       "font": {"size": 17}})  # fmt: skip
     for a, b in WIRES:
         notes.append(wire(a, b, N, low))
-    arc = "M 1.2,0.55 C 1.7,1.15 3.5,1.15 4.0,0.55"
+    arc = "M 1.2,0.55 C 1.7,1.15 4.0,1.15 4.5,0.55"
     shapes.append({"type": "path", "path": arc, "line": {"width": 2, "color": theme.HIDDEN}})
     both = {"type": "scatter", "mode": "text", "x": x, "hoverinfo": "skip", "showlegend": False}
     data = [
@@ -79,7 +79,7 @@ def nodes(one: Worked) -> Tree:
     layout = {
         "height": HEIGHT, "shapes": shapes, "annotations": [n for n in notes if n],
         "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
-        "xaxis": quiet | {"range": [-0.5, 5.7]}, "yaxis": quiet | {"range": [low - 1.1, 1.1]},
+        "xaxis": quiet | {"range": [-0.5, 6.2]}, "yaxis": quiet | {"range": [low - 1.1, 1.1]},
     }  # fmt: skip
     return {"data": data, "layout": layout}
 

@@ -59,7 +59,7 @@ class State:
 
 ROOM = Room(
     title="BatchNorm and its relatives",
-    idea="A norm sets mean and variance of some numbers to 0 and 1; which numbers, makes the norm.",
+    idea="Which numbers share a mean and a variance makes the norm.",
     place=145,
     minutes=8,
     words="batch normalization; BatchNorm; layer normalization; LayerNorm; group normalization; GroupNorm; "
