@@ -101,7 +101,7 @@ def backwards(f: dict[str, Tensor], g: Tensor, gamma: float, form: str, eps: flo
 
 
 def worked(
-    numbers: tuple[float, ...],
+    given: tuple[float, ...],
     above: tuple[float, ...],
     c: float,
     gamma: float,
@@ -114,10 +114,10 @@ def worked(
     Raises:
         UserError: there are more gradients than numbers.
     """
-    N, M = len(numbers), len(above)
+    N, M = len(given), len(above)
     if M > N:
         raise UserError(f"The batch has {N} numbers: write at most {N} gradients, not {M}.")
-    z, g, eps = torch.tensor(numbers).double(), torch.tensor([*above, *[0.0] * (N - M)]).double(), 10.0**power
+    z, g, eps = torch.tensor(given).double(), torch.tensor([*above, *[0.0] * (N - M)]).double(), 10.0**power
     f = forwards(c * z, gamma, delta, form, eps)
     d = backwards(f, g, gamma, form, eps)
     one = backwards(forwards(z, gamma, delta, form, eps), g, gamma, form, eps)

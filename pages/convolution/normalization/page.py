@@ -13,7 +13,7 @@ with stage.rail:
     now = ui.read(ROOM)
 
 if now.view == BY_HAND:
-    z, g = by_hand.batch(now.numbers), by_hand.gradients(now.above)
+    z, g = by_hand.batch(now.given), by_hand.gradients(now.above)
     try:
         graph = by_hand.worked(z, g, now.c, now.gamma, now.delta, now.form, now.power)
     except UserError as error:
@@ -77,7 +77,7 @@ elif now.view == TEST:
     with stage.foot:
         film.bar(captions=words.test_captions(three), equations=words.test_equations(three, now.size))
     with stage.below:
-        mates = testing.spread(by_hand.batch(now.numbers), now.example, now.size)
+        mates = testing.spread(by_hand.batch(now.given), now.example, now.size)
         ui.notice(words.test_about(three, now.size, mates))
         ui.check(
             "At the test, batch mates are exchanged. What happens to the output of the example?",
@@ -90,7 +90,7 @@ elif now.view == TEST:
             f"""
             from pages.convolution.normalization import by_hand, testing
 
-            z = by_hand.batch({now.numbers!r})
+            z = by_hand.batch({now.given!r})
             one = testing.tested(z, {now.size}, {now.momentum}, {now.example}, {now.seed})
             result = one.running
             """,
@@ -127,9 +127,9 @@ else:
         ui.notice(words.cube_about(four))
         count = four.count
         ui.check(
-            "How many means does this norm compute?", sorted({1, count, count + 2, 2 * count}), count,
+            "How many means does this norm compute?", sorted({1, count, 2 * count}), count,
             "One for each set of cells: play the film.",
-            wrong={} if count == 1 else {1: "Not all cells are lit at once."},
+            wrong={1: "Not all cells are lit at once.", 2 * count: "A set has one mean and one variance."},
             veils=("equation",),
         )  # fmt: skip
         ui.program(

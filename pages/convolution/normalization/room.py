@@ -23,7 +23,7 @@ def of(*views: str) -> Any:
 @dataclass(frozen=True, kw_only=True)
 class State:
     view: Annotated[str, Choice("View", VIEWS, as_list=True)] = BY_HAND
-    numbers: Annotated[
+    given: Annotated[
         str,
         Text("Batch z", 60, reads=late("by_hand", "batch"), examples=OWN, area=False,
              when=of(BY_HAND, TEST), help="Two to six numbers."),
@@ -96,7 +96,7 @@ ROOM = Room(
         ),
         "All alike": Scene(
             "Four equal numbers: y is δ for all, and the gradient is times γ/√ε, hundreds of times larger.",
-            State(numbers=OWN["All alike"]),
+            State(given=OWN["All alike"]),
         ),
         "Batches of 2": Scene(
             "Batches of 2: the training output jumps with its mate; torch's average has twice the variance.",

@@ -12,8 +12,8 @@ from modules.convolution.normalization import batch_norm, freeze_statistics, nor
 from pages.convolution.normalization.room import STEPS
 
 
-def count(numbers: tuple[float, ...]) -> int:
-    return len(numbers)
+def count(given: tuple[float, ...]) -> int:
+    return len(given)
 
 
 @dataclass(frozen=True)
@@ -35,10 +35,10 @@ class Tested:
 
 
 @torch.no_grad()
-def tested(numbers: tuple[float, ...], size: int, momentum: float, example: int, seed: int) -> Tested:
+def tested(given: tuple[float, ...], size: int, momentum: float, example: int, seed: int) -> Tested:
     """Batches of B numbers drawn from a set, and the output of one example, counted from 1, in each,
     where it takes the place of the first number."""
-    whole = torch.tensor(numbers, dtype=torch.float64)[:, None]
+    whole = torch.tensor(given, dtype=torch.float64)[:, None]
     norm = nn.BatchNorm1d(1, affine=False, momentum=momentum).double()
     generator = torch.Generator().manual_seed(seed)
     one, biased = whole[example - 1 : example], 1.0  # torch's averages start at 0 and 1
@@ -56,10 +56,10 @@ def tested(numbers: tuple[float, ...], size: int, momentum: float, example: int,
     return Tested(columns[0], columns[1], float(frozen), columns[2], columns[3], variance)
 
 
-def spread(numbers: tuple[float, ...], example: int, size: int, draws: int = 2000) -> float:
+def spread(given: tuple[float, ...], example: int, size: int, draws: int = 2000) -> float:
     """Deviation of the training output of an example over batches of B numbers."""
-    whole = torch.tensor(numbers, dtype=torch.float64)
-    mates = torch.randint(len(numbers), (draws, size), generator=torch.Generator().manual_seed(0))
+    whole = torch.tensor(given, dtype=torch.float64)
+    mates = torch.randint(len(given), (draws, size), generator=torch.Generator().manual_seed(0))
     batches = whole[mates]
     batches[:, 0] = whole[example - 1]
     return float(normalize(batches, (1,))[:, 0].std())

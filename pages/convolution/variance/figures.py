@@ -37,7 +37,8 @@ def by_block(one: Measured) -> Tree:
         fig.add_trace(dots(blocks, rows[0], color))
     low, high = (np.log10(every.min()), np.log10(every.max())) if log else (0.0, every.max())
     room = 0.06 * (high - low or 1.0)
-    fig.update_yaxes(range=[low - room * log, high + room], exponentformat="power")
+    fig.update_yaxes(range=[low - room * log, high + room], exponentformat="power",
+                     dtick=np.ceil((high - low) / 8) if log else None)  # fmt: skip
     fig.update_xaxes(range=[-0.03 * K, 1.03 * K])
     fig.update_layout(showlegend=False)
     tree: Tree = fig.to_plotly_json()

@@ -84,7 +84,8 @@ elif now.view == ORDER:
             "The last step is linear: it adds numbers of both signs." if falls else
             "The last step is a ReLU: it adds nothing negative." if moves else
             "The ReLU cuts all of the input away: nothing is added.",
-            wrong={"some": "No line falls.", "none": "Look at lines from block to block."},
+            wrong={"some": "No line falls from one block to the next.",
+                   "none": "Look at lines from block to block."},
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(

@@ -65,8 +65,8 @@ def depth_about(scheme: str, order: str) -> str:
         texts.append(
             "The order in the caption of figure 11.6, linear → ReLU, adds only what is not negative: the "
             "mean of the units grows, and E[h²] with it, by 2, 2.45, 2.69, … → 2.904 a block. Batch norm "
-            "after the linear layer makes it add more in each block. Of few units the batch variance lies above "
-            "its line: examples differ in length."
+            "after the linear layer makes it add more in each block. Of few units the batch variance lies "
+            "above its line: examples differ in length."
         )
     if scheme in (SKIP_INIT, FIXUP):
         texts.append(
