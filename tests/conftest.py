@@ -217,7 +217,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         return 1 if item.path.name in SLOW else 3, ""
 
     chosen = [item for item in items if runs_at(LEVEL, item)]
-    if left_out := [item for item in items if item not in set(chosen)]:
+    stay = set(chosen)
+    if left_out := [item for item in items if item not in stay]:
         config.hook.pytest_deselected(items=left_out)
     items[:] = chosen
     items.sort(key=rank)  # stable: the order within a rank stays
