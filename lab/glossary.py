@@ -99,7 +99,8 @@ LAYOUT = frozenset(
     TOKEN.findall(
         r"""\frac \tfrac \dfrac \sqrt \sum \prod \int \max \min \left \right \big \Big \bigg \Bigg \quad
         \qquad \, \; \! \: \cdot \cdots \dots \ldots \times \pm \le \ge \ne \neq \approx \to \mid \in \cup
-        \subseteq \leftarrow \lfloor \rfloor \lVert \rVert \| \{ \} \\ \% \underbrace \overline \textstyle
+        \subseteq \leftarrow \lfloor \rfloor \lceil \rceil \lVert \rVert \| \{ \} \\ \% \underbrace \overline
+        \textstyle
         \displaystyle \hat \bar \dot \tilde \Rightarrow \overrightarrow \overleftarrow \mathrm \mathbb
         \mathcal \operatorname"""
     )

@@ -29,6 +29,7 @@ class Row(NamedTuple):
         shape: of its output, without the batch.
         parameters: how many it has.
         operations: multiply-adds for one example.
+        reads: shape of its input, without the batch.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Row(NamedTuple):
     shape: tuple[int, ...]
     parameters: int
     operations: int
+    reads: tuple[int, ...]
 
 
 def operations_of(layer: nn.Module, x: Tensor, y: Tensor) -> int:
@@ -66,7 +68,7 @@ def count(network: nn.Module, shape: tuple[int, ...]) -> list[Row]:
             def record(layer: nn.Module, inputs: tuple[Tensor, ...], y: Tensor, name: str = name) -> None:
                 own = sum(p.numel() for p in layer.parameters())
                 kind, work = type(layer).__name__, operations_of(layer, inputs[0], y)
-                rows.append(Row(name, kind, tuple(y.shape[1:]), own, work))
+                rows.append(Row(name, kind, tuple(y.shape[1:]), own, work, tuple(inputs[0].shape[1:])))
 
             handles.append(layer.register_forward_hook(record))
     training = network.training
