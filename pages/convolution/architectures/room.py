@@ -126,7 +126,7 @@ ROOM = Room(
             State(net=UNET, beside=DENSE, block=13),
         ),
         "Parameters, operations": Scene(
-            "VGG costs most; AlexNet has more parameters than ResNet-200 and a thirteenth of its operations.",
+            "At 224² VGG-19 costs most; AlexNet is as large as ResNet-200 at a thirteenth of its operations.",
             State(view=SCATTER),
         ),
         "DenseNet channels": Scene(
