@@ -182,22 +182,32 @@ class GraphConvolution(MessagePassing):
         """Whether a node's own state is one of its messages."""
         return self.combine in ("sum", "diagonal") and self.propagation != "max"
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
         """
         Args:
             x: (N, D), dense or sparse CSR.
             edge_index: (2, E), the graph edge by edge; or, but for "max", Sᵀ (N, N) as `propagation_matrix`
                 gives it, with `own` as the layer's `hears_itself`: the same layer by one sparse product.
+            edge_mask: (E,), a factor of the message of each edge; needs the graph edge by edge. What a node
+                hears of itself has none.
 
         Returns:
             (N, D')
+
+        Raises:
+            ValueError: an edge mask for a graph that is given as a matrix.
         """
         if self.propagation == "max":
-            return self.of_largest(x.to_dense() if x.layout == torch.sparse_csr else x, edge_index)
+            return self.of_largest(x.to_dense() if x.layout == torch.sparse_csr else x, edge_index, edge_mask)
         h = product(x, self.weight.T)  # (N, D) → (N, D'), Ω h_m
         edges, weight = edge_index, None
         if edge_index.layout != torch.sparse_csr:
             edges, weight = edge_weights(edge_index, x.shape[0], self.propagation, h.dtype, self.hears_itself)
+            if edge_mask is not None:
+                kept = edge_mask[edge_index[0] != edge_index[1]]
+                weight = weight * F.pad(kept, (0, len(weight) - len(kept)), value=1.0)
+        elif edge_mask is not None:
+            raise ValueError("An edge_mask needs the graph edge by edge, not as a matrix.")
         # propagate_type: (x: Tensor, edge_weight: OptTensor)
         out = self.propagate(edges, x=h, edge_weight=weight)
         if self.combine == "diagonal":
@@ -206,11 +216,12 @@ class GraphConvolution(MessagePassing):
             out = out + product(x, self.own.T)
         return out + self.bias
 
-    def of_largest(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def of_largest(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
         """The layer where g_n is the largest of each feature among the neighbours, 0 without any."""
         require_nodes(edge_index, len(x))
-        source, target = remove_self_loops(edge_index)[0]
-        heard = scatter(x[source], target, 0, len(x), "max")  # (N, D)
+        (source, target), factor = remove_self_loops(edge_index, edge_mask)
+        sent = x[source] if factor is None else factor[:, None] * x[source]  # (E, D)
+        heard = scatter(sent, target, 0, len(x), "max")  # (N, D)
         if self.combine in ("sum", "diagonal"):
             heard = heard + (1 + self.epsilon if self.combine == "diagonal" else 1) * x
         out = heard @ self.weight.T

@@ -98,14 +98,16 @@ class GCN(NodeClassifier):
         self._graph["last"] = edges, s
         return s
 
-    def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
-        """H_0 = X (N, D), ..., H_K (N, C); the last are the logits."""
-        s = edge_index if self.propagation == "max" else self.matrix(edge_index, x.shape[0], x.dtype)
+    def embeddings(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> list[Tensor]:
+        """H_0 = X (N, D), ..., H_K (N, C), the logits; edge_mask (E,) as of `GraphConvolution`."""
+        s = edge_index
+        if self.propagation != "max" and edge_mask is None:
+            s = self.matrix(edge_index, x.shape[0], x.dtype)
         hs = [x]
         for layer in self.layers[:-1]:
-            h = F.relu(layer(dropout(hs[-1], self.dropout, self.training), s))
+            h = F.relu(layer(dropout(hs[-1], self.dropout, self.training), s, edge_mask))
             hs.append(self.joined(hs[-1], h))
-        return [*hs, self.layers[-1](dropout(hs[-1], self.dropout, self.training), s)]
+        return [*hs, self.layers[-1](dropout(hs[-1], self.dropout, self.training), s, edge_mask)]
 
     def joined(self, before: Tensor, h: Tensor) -> Tensor:
         """Output of a hidden layer with its input, (N, D) and (N, D')."""
@@ -115,9 +117,9 @@ class GCN(NodeClassifier):
             return torch.cat([h, before.to_dense() if before.layout == torch.sparse_csr else before], 1)
         return h
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
-        """Logits (N, C) of x (N, D) on the graph edge_index (2, E)."""
-        return self.embeddings(x, edge_index)[-1]
+    def forward(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
+        """Logits (N, C) of x (N, D) on the graph edge_index (2, E), edge_mask (E,) on its messages."""
+        return self.embeddings(x, edge_index, edge_mask)[-1]
 
     def parameter_groups(self) -> list[dict[str, Any]]:
         return [

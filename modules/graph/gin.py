@@ -42,9 +42,9 @@ class GINLayer(nn.Module):
         self.norm = nn.BatchNorm1d(d_out) if norm else nn.Identity()
         self.out = nn.Linear(d_out, d_out)
 
-    def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
+    def forward(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
         """x (N, D) -> (N, D'); edge_index (2, E), or what `GraphConvolution` takes in its place."""
-        return self.out(F.relu(self.norm(self.hear(x, edge_index))))
+        return self.out(F.relu(self.norm(self.hear(x, edge_index, edge_mask))))
 
 
 class GIN(GraphClassifier):
@@ -87,17 +87,19 @@ class GIN(GraphClassifier):
         self.head = self.make_head(num_features + layers * width)
         self.aggregation, self.dropout = aggregation, dropout
 
-    def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
-        """H_0 = X (N, D), H_1, ..., H_K (N, D')."""
+    def embeddings(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> list[Tensor]:
+        """H_0 = X (N, D), H_1, ..., H_K (N, D'); edge_mask (E,) as of `GraphConvolution`."""
         s = edge_index
-        if self.aggregation != "max":
+        if self.aggregation != "max" and edge_mask is None:
             s = propagation_matrix(edge_index, len(x), self.aggregation, x.dtype)
         hs = [x]
         for layer, norm in zip(self.layers, self.norms, strict=True):
-            hs.append(F.relu(norm(layer(hs[-1], s))))
+            hs.append(F.relu(norm(layer(hs[-1], s, edge_mask))))
         return hs
 
-    def vectors(self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int) -> Tensor:
+    def vectors(
+        self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int, edge_mask: Tensor | None = None
+    ) -> Tensor:
         """States of all layers, pooled each and side by side: (G, D + K D')."""
-        parts = [pooled(h, graph, count, self.pooling) for h in self.embeddings(x, edge_index)]
+        parts = [pooled(h, graph, count, self.pooling) for h in self.embeddings(x, edge_index, edge_mask)]
         return F.dropout(torch.cat(parts, 1), self.dropout, self.training)

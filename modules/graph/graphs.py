@@ -48,20 +48,27 @@ class GraphClassifier(Module):
         super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
         self.num_classes, self.pooling = num_classes, pooling
 
-    def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
-        """H_0 = X (N, D), ..., H_K (N, D')."""
+    def embeddings(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> list[Tensor]:
+        """H_0 = X (N, D), ..., H_K (N, D'); edge_mask (E,) as of `GraphConvolution`."""
         raise NotImplementedError
 
     def make_head(self, width: int) -> nn.Linear:
         """The last layer; of two classes it gives one number, the text's."""
         return nn.Linear(width, 1 if self.num_classes == 2 else self.num_classes)
 
-    def vectors(self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int) -> Tensor:
+    def vectors(
+        self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int, edge_mask: Tensor | None = None
+    ) -> Tensor:
         """What the head gets of each graph, (G, D'): the last states, pooled."""
-        return pooled(self.embeddings(x, edge_index)[-1], graph, count, self.pooling)
+        return pooled(self.embeddings(x, edge_index, edge_mask)[-1], graph, count, self.pooling)
 
     def forward(
-        self, x: Tensor, edge_index: Tensor, graph: Tensor | None = None, count: int | None = None
+        self,
+        x: Tensor,
+        edge_index: Tensor,
+        graph: Tensor | None = None,
+        count: int | None = None,
+        edge_mask: Tensor | None = None,
     ) -> Tensor:
         """Logits (G, C).
 
@@ -69,13 +76,14 @@ class GraphClassifier(Module):
             x: (N, D). edge_index: (2, E).
             graph: (N,) the graph of each node; None: all are one graph.
             count: G, number of graphs; None: as many as `graph` names.
+            edge_mask: (E,), a factor of the message of each edge.
         """
         if graph is None:
             graph = torch.zeros(len(x), dtype=torch.long, device=x.device)
             count = 1
         if count is None:
             count = int(graph.max()) + 1
-        logits = self.head(self.vectors(x, edge_index, graph, count))
+        logits = self.head(self.vectors(x, edge_index, graph, count, edge_mask))
         return F.pad(logits, (1, 0)) if self.num_classes == 2 else logits  # σ(z) is softmax(0, z)
 
     def predict(self, x: Data) -> Tensor:

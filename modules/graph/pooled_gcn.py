@@ -56,12 +56,14 @@ class PooledGCN(GraphClassifier):
         )
         self.head, self.dropout = self.make_head(widths[-1]), dropout
 
-    def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
-        """H_0 = X (N, D), ..., H_K (N, D')."""
+    def embeddings(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> list[Tensor]:
+        """H_0 = X (N, D), ..., H_K (N, D'); edge_mask (E,) as of `GraphConvolution`."""
         hs = [x]
         for layer in self.layers:
-            hs.append(F.relu(layer(hs[-1], edge_index)))
+            hs.append(F.relu(layer(hs[-1], edge_index, edge_mask)))
         return hs
 
-    def vectors(self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int) -> Tensor:
-        return F.dropout(super().vectors(x, edge_index, graph, count), self.dropout, self.training)
+    def vectors(
+        self, x: Tensor, edge_index: Tensor, graph: Tensor, count: int, edge_mask: Tensor | None = None
+    ) -> Tensor:
+        return F.dropout(super().vectors(x, edge_index, graph, count, edge_mask), self.dropout, self.training)
