@@ -139,15 +139,23 @@ class DeepGCN(GCN):
             width, last = sum(layer.weight.shape[1] for layer in layers), layers[-1]  # of H_1 … H_{K−1}
             self.layers[-1] = GraphConvolution(width, num_classes, last.propagation, last.combine)
 
-    def embeddings(self, x: Tensor, edge_index: Tensor) -> list[Tensor]:
-        """H_0 = X (N, D), ..., H_K (N, C); the last are the logits."""
+    def embeddings(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> list[Tensor]:
+        """H_0 = X (N, D), ..., H_K (N, C), the logits; edge_mask (E,) as of `GraphConvolution`.
+
+        Raises:
+            ValueError: an edge mask in training, where edges are dropped.
+        """
         if self.training:
+            if edge_mask is not None and self.drop_edge:
+                raise ValueError("An edge_mask has no meaning where edges are dropped: call eval() first.")
             edge_index = drop_edges(edge_index, self.drop_edge)
-        s = edge_index if self.propagation == "max" else self.matrix(edge_index, x.shape[0], x.dtype)
+        s = edge_index
+        if self.propagation != "max" and edge_mask is None:
+            s = self.matrix(edge_index, x.shape[0], x.dtype)
         hs = [x]
         for layer in self.layers[:-1]:
-            h = layer(dropout(hs[-1], self.dropout, self.training), s)
+            h = layer(dropout(hs[-1], self.dropout, self.training), s, edge_mask)
             h = pair_norm(h, self.pair_norm) if self.pair_norm else h
             hs.append(self.joined(hs[-1], F.relu(h)))
         read = jumped(hs[1:], self.jump) if len(hs) > 1 else x
-        return [*hs, self.layers[-1](dropout(read, self.dropout, self.training), s)]
+        return [*hs, self.layers[-1](dropout(read, self.dropout, self.training), s, edge_mask)]

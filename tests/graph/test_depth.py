@@ -156,6 +156,18 @@ def test_edges_are_dropped_in_training_alone() -> None:
     assert (got - plain(x, edges)).abs().max() > 1e-3
 
 
+@pytest.mark.parametrize("jump", ["none", "max", "concat"])
+def test_a_mask_weighs_the_messages_of_all_layers(jump: str) -> None:
+    edges, x = both_ways(G4), draw(8, 3)
+    arguments = {"jump": jump, "pair_norm": 1.0, "propagation": "mean", "combine": "separate"}
+    model = contracts.exact(DeepGCN(3, 2, [4, 4], drop_edge=0.5, **arguments), scale=1.0).eval()
+    every = x.new_ones(edges.shape[1])
+    torch.testing.assert_close(model(x, edges, every), model(x, edges))
+    torch.testing.assert_close(model(x, edges, 0 * every), model(x, edges[:, :0]))  # each node by itself
+    with pytest.raises(ValueError, match="call eval"):
+        model.train()(x, edges, every)
+
+
 def test_pair_norm() -> None:
     h = draw(7, 4) + 3
     for scale in (1.0, 2.5):
