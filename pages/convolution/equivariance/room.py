@@ -75,7 +75,7 @@ ROOM = Room(
     symbols={
         "f": "the layer", "x": "the picture", "t": "pixels that the input is moved to the right",
         "s": "stride", "u": "cells that the output is moved", r"\tau": "moves to the right",
-        r"\epsilon": "root mean square of the difference, over that of f(x), away from the border",
+        r"\epsilon": "difference over f(x), root mean squares, without the border",
         "p": "probability of the class", "y": "the class",
     },
     scenes={
