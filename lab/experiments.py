@@ -29,6 +29,7 @@ REAL_DATA = {
     "datamodules.links.CitationLinks",
     "datamodules.mnist.MNIST",
     "datamodules.pairs.MNISTPairs",
+    "datamodules.scattered.ScatteredMNIST",
     "datamodules.multi30k.Multi30k",
     "datamodules.planetoid.Planetoid",
     "datamodules.tu.TU",

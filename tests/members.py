@@ -235,6 +235,12 @@ def pictures_of(model: Any, x: Tensor) -> Tensor:
 DIGITS = drawn(9, 8, 1, 28, 28).float() / 4 - 1, drawn(10, 8)
 TWELVES = drawn(9, 8, 1, 12, 12).float() / 4 - 1, drawn(10, 8)
 MASKS = drawn(9, 8, 1, 20, 20).float() / 4 - 1, drawn(2, 8, 20, 20)
+FOUND = (
+    drawn(9, 8, 1, 16, 16).float() / 8,
+    torch.tensor([[[1.0, 2, 3, 9, 12], [0, 8, 6, 15, 14]], [[2.0, 1, 1, 6, 9], [-1, 0, 0, 0, 0]]]).repeat(
+        4, 1, 1
+    ),
+)
 JOINTS = drawn(9, 8, 1, 8, 8).float() / 4 - 1, drawn(9, 8, 2, 4, 4).float() / 9
 EIGHTS = drawn(2, 8, 1, 8, 8).float(), drawn(2, 8, 1, 8, 8).flip(0).float()
 CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
@@ -370,6 +376,20 @@ MEMBERS: dict[str, list[Member]] = {
     "modules.convolution.segmentation.SegmentationUNet": [
         classifier({"image_shape": (1, 20, 20), "width": 2, "levels": 1, **more}, MASKS)
         for more in ({}, {"skips": False})
+    ],
+    "modules.convolution.detection.Detector": [
+        Member(
+            {
+                "image_shape": (1, 16, 16),
+                "num_classes": 3,
+                "channels": (4, 6),
+                "strides": (2, 2),
+                "repeats": (0, 1),
+                "threshold": 0.0,
+            },
+            FOUND,
+            lambda model: model.detect(to(model, FOUND[0])),
+        )
     ],
     "modules.convolution.hourglass.StackedHourglass": [
         Member(
