@@ -33,7 +33,10 @@ def data_of(name: str) -> str | None:
         return args.get("name", "Cora")
     if "corpus" in args:
         return {"shakespeare": "tinyshakespeare"}.get(args["corpus"], args["corpus"])
-    of = {"MNIST": "MNIST", "MNISTPairs": "MNIST", "Multi30k": "multi30k", "Translation": "multi30k"}
+    of = {
+        "MNIST": "MNIST", "MNISTPairs": "MNIST", "ScatteredMNIST": "MNIST", "Multi30k": "multi30k",
+        "Translation": "multi30k",
+    }  # fmt: skip
     return of[experiment.datamodule.rpartition(".")[2]]
 
 

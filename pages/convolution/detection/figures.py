@@ -15,7 +15,7 @@ from pages.convolution.detection.lens import Cells, Look, Run
 
 HEIGHT = 520
 COLORS = {"waiting": theme.HIDDEN, "kept": theme.BLUE, "taken": theme.OUTPUT, "dropped": theme.VERMILLION}
-WIDTHS = {"waiting": 2, "kept": 5, "taken": 6, "dropped": 3}
+WIDTHS = {"waiting": 3, "kept": 5, "taken": 6, "dropped": 3}
 SHOWN = 24  # bars
 NUMBERS = ("x", "y", "√w", "√h", "conf.")
 
@@ -89,9 +89,10 @@ def suppression(run: Run, x: Tensor | None, side: float, grid: int) -> Tree:
     for f, row in enumerate(states):
         scores = run.scores(f)
         seen = [s in ("kept", "taken") or (x is None and s != "gone") for s in row]
-        for k in (0, 1):
-            places[k].append([c[k] + (0, 0.012 * side)[k] if on else math.nan
-                              for c, on in zip(corners, seen, strict=True)])  # fmt: skip
+        # above a digit, and inside a typed box, where those of one corner would cover each other
+        tops = [bottom if x is None else max(top - 0.01 * side, 0.06 * side) for _, top, _, bottom in corners]
+        for place, values in zip(places, ([c[0] for c in corners], tops), strict=True):
+            place.append([v if on else math.nan for v, on in zip(values, seen, strict=True)])
         texts.append([
             "" if not on else f"{run.name(i)} {score:.2f}" if x is None else f"{label:.0f}: {score:.2f}"
             for i, (on, label, score) in enumerate(zip(seen, labels, scores, strict=True))
