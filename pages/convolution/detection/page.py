@@ -42,7 +42,7 @@ if now.view in (SUPPRESSION, BOXES):
         return ui.moved(now, digits=places.added(now.digits, now.digit, x, y))
 
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             if x is None:
                 ui.figure(picture, key="boxes", share=1.0, film=film, alt="The boxes and their scores")
@@ -64,8 +64,11 @@ if now.view in (SUPPRESSION, BOXES):
         ui.check(
             "How many boxes are left at the end?", sorted({0, kept, kept + 1, 2 * kept + 2}), kept,
             "Each step keeps one.",
-            wrong={n: f"There are {kept} steps, and each keeps one box."
-                   for n in {0, kept + 1, 2 * kept + 2} - {kept}},
+            wrong={n: why for n, why in (
+                (0, "The surest box of all is always kept."),
+                (kept + 1, "The last step leaves no box that waits."),
+                (2 * kept + 2, "No step keeps two."),
+            ) if n != kept},
             veils=("picture", "equation"),
         )  # fmt: skip
         ui.program(
@@ -84,12 +87,12 @@ elif now.view == CELL:
         return ui.moved(now, cell=min(int(y / size), S - 1) * S + min(int(x / size), S - 1))
 
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.button_figure(figures.one_cell(look, cells), key="cell", share=1.0, film=film, on_press=chosen,
                              alt="The picture with a cell, its boxes and the box it is to find")  # fmt: skip
         with right:
-            ui.figure(figures.numbers(cells), key="numbers", share=1.0, film=film,
+            ui.figure(figures.numbers(cells), key="answers", share=1.0, film=film,
                       alt="What the cell is to say and what it says")  # fmt: skip
     with stage.foot:
         film.bar(captions=words.cell_captions(cells), equations=words.cell_equations(cells))
@@ -117,7 +120,7 @@ else:
     judged = ui.compute(judging.judged, now)
     film = ui.film_of(now, len(judged.thresholds), names=[f"{t:.2f}" for t in judged.thresholds.tolist()])
     with stage.picture:
-        left, right = ui.columns([3, 2])
+        left, right = ui.columns([2, 1])
         with left:
             ui.figure(figures.precision(judged), key="precision", share=1.0, film=film,
                       alt="Precision against recall, with and without suppression")  # fmt: skip

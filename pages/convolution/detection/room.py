@@ -11,7 +11,7 @@ OWN = "own"
 NETWORK = "yolo-digits"
 THREE = "3 30 34; 5 80 40; 8 52 84"
 TOUCHING = "4 44 48; 4 58 48; 1 92 92"
-TWO_CENTRES = "7 54 52 28; 1 60 60 28"
+TWO_CENTRES = "7 51 51 24; 1 62 62 24"
 CROWD = "0 20 22; 1 56 20; 2 92 24; 3 20 58; 4 56 58; 5 92 60; 6 20 94; 7 56 94; 8 92 94"
 TIE = "0 0 10 10 .9; 1 1 11 11 .8; 0 0 10 5 .7; 20 20 30 30 .6; 5 5 15 15 .95"
 
@@ -105,7 +105,7 @@ ROOM = Room(
     state=State,
     symbols={
         "t": "largest IoU that is allowed", r"\tau": "least score that is kept",
-        r"\mathrm{IoU}": "area of the intersection of two boxes, divided by that of their union",
+        r"\mathrm{IoU}": "shared area of two boxes, over the area of their union",
         "s": "score of a box: confidence times the score of its class",
         "L": "loss of this cell", "c": "confidence of the responsible box",
         r"\mathrm{precision}": "share of the kept boxes that are true",

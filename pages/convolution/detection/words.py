@@ -46,7 +46,7 @@ def step_equations(run: Run) -> list[str]:
         beyond = [k for k, v in enumerate(step.overlaps) if v > run.overlap]
         k = beyond[0] if beyond else max(range(len(step.rivals)), key=lambda k: step.overlaps[k])
         value = step.overlaps[k]
-        pair = f"{run.name(step.box)}, {run.name(step.rivals[k])}"
+        pair = rf"\text{{{run.name(step.box)}, {run.name(step.rivals[k])}}}"
         sign = ">" if value > run.overlap else "=" if value == run.overlap else "<"
         text = rf"\mathrm{{IoU}}({pair}) = {value:.3f} {sign} t = {run.overlap:.2f}"
         if run.suppression == SOFT and beyond:
