@@ -7,6 +7,7 @@ import torch
 from torch_geometric import datasets
 
 from datamodules.fetch import MissingData
+from datamodules.house_shapes import HOUSE, HouseShapes
 from datamodules.karate import Karate
 from datamodules.planetoid import Planetoid
 
@@ -27,6 +28,33 @@ def test_karate_is_split_once_and_reproducibly() -> None:
     assert torch.equal(again.data.val_mask, data.val_mask)
     assert not torch.equal(other.data.val_mask, data.val_mask)
     assert module.describe()["split"] == {"train": 4, "val": 10, "test": 20}
+
+
+def test_houses_hang_on_a_graph() -> None:
+    for seed in range(20):
+        module = HouseShapes(base=4, houses=9, seed=seed)
+        module.setup()
+        data = module.data
+        source, target = data.edge_index
+        inside = (data.house[source] == data.house[target]) & (data.house[source] >= 0)
+        assert int(inside.sum()) == 9 * 2 * len(HOUSE)
+        assert data.y.bincount().tolist() == [4, 9, 18, 18]
+        for k in range(9):
+            first = 4 + 5 * k
+            mine = {
+                (a - first, b - first)
+                for a, b in data.edge_index[:, inside].T.tolist()
+                if first <= a < first + 5
+            }
+            assert mine == {*HOUSE, *((b, a) for a, b in HOUSE)}
+            assert (data.house[target][source >= first][data.house[source][source >= first] == k] != k).any()
+        masks = torch.stack([data.train_mask, data.val_mask, data.test_mask])
+        assert torch.equal(masks.sum(0), torch.ones(49, dtype=torch.long)) and (source != target).all()
+    again = HouseShapes(base=4, houses=9, seed=19)
+    again.setup()
+    assert torch.equal(again.data.edge_index, data.edge_index)
+    with pytest.raises(ValueError, match="houses"):
+        HouseShapes(houses=0)
 
 
 def test_a_batch_is_the_whole_graph() -> None:
