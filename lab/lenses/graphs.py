@@ -13,9 +13,13 @@ from torch import Tensor
 
 from datamodules.fetch import MissingData
 from datamodules.graph import OneGraph
+from datamodules.graphs import Graph
+from datamodules.house_shapes import HouseShapes
 from datamodules.karate import Karate
 from datamodules.links import CommunityLinks
+from datamodules.motifs import Motifs
 from datamodules.planetoid import Planetoid
+from datamodules.tu import TU
 from lab.errors import UserError
 from modules.graph.encoding import adjacency
 
@@ -171,7 +175,11 @@ def labelled(text: str, most: int, labels: int = 0, directed: bool = False) -> T
 
 @lru_cache(maxsize=4)
 def _graph(kind: str, name: str, seed: int) -> OneGraph:
-    module = Karate(seed) if kind == "Karate" else Planetoid(name, seed=seed)  # type: ignore[arg-type]
+    module: OneGraph
+    if kind == "HouseShapes":
+        module = HouseShapes(seed=seed)
+    else:
+        module = Karate(seed) if kind == "Karate" else Planetoid(name, seed=seed)  # type: ignore[arg-type]
     module.setup()
     return module
 
@@ -185,9 +193,45 @@ def graph(card: dict[str, Any]) -> OneGraph:
     """
     data = card["config"]["data"]
     kind, args = data["class_path"].rpartition(".")[2], data.get("init_args") or {}
-    if kind not in ("Karate", "Planetoid"):
+    if kind not in ("Karate", "Planetoid", "HouseShapes"):
         raise UserError(f"The data {data['class_path']} are no single graph: pick a model of one graph.")
     return _graph(kind, args.get("name", kind), args.get("seed", 0))
+
+
+@lru_cache(maxsize=4)
+def _graph_set(kind: str, name: str, fold: int, seed: int) -> list[Graph]:
+    module = TU(name, fold, seed=seed) if kind == "TU" else Motifs(seed=seed)  # type: ignore[arg-type]
+    module.setup()
+    return list(module.test_set.graphs)  # type: ignore[attr-defined]
+
+
+def held_out(card: dict[str, Any]) -> list[Graph]:
+    """Test graphs of a model that classifies graphs, kept once per process. Do not change them.
+
+    Raises:
+        UserError: they are not on disk and cannot be fetched, or the card names another kind of data.
+    """
+    data = card["config"]["data"]
+    kind, args = data["class_path"].rpartition(".")[2], data.get("init_args") or {}
+    if kind not in ("Motifs", "TU"):
+        raise UserError(f"The data {data['class_path']} are no set of graphs: pick a model of graphs.")
+    try:
+        return _graph_set(kind, args.get("name", "MUTAG"), args.get("fold", 0), args.get("seed", 0))
+    except MissingData as error:
+        raise UserError(str(error)) from None
+
+
+ATOMS = ("C", "O", "N", "Cl", "F", "Br", "I")  # of MUTAG, the most frequent first
+
+
+@lru_cache(maxsize=1)
+def atoms() -> list[str]:
+    """Symbols of MUTAG's labels in their order, found by how often each occurs: copies of the data number
+    them in different orders."""
+    module = TU("MUTAG")
+    module.setup()
+    often = torch.cat([graph.x for graph in module.graphs]).sum(0).argsort(descending=True).tolist()
+    return [ATOMS[often.index(label)] for label in range(len(ATOMS))]
 
 
 def karate() -> OneGraph:
