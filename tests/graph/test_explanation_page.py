@@ -9,7 +9,6 @@ from opening import film, open_page, run_page
 
 from lab import experiments, weights
 from lab.errors import UserError
-from lab.lenses import graphs
 from modules.graph import explainer
 from pages.graph.explanation import figures, lens, words
 from pages.graph.explanation.room import (
