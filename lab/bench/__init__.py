@@ -76,6 +76,10 @@ BENCHES = {
         "lab.bench.molecules",
         "graphs classified: GIN, GCN and nodes without edges on molecules, proteins, enzymes, ten folds each",
     ),
+    "explanations": (
+        "lab.bench.explanations",
+        "explanations of graph networks: planted edges ranked by masks, gradients and chance, three seeds",
+    ),
     "cora": (
         "lab.bench.cora",
         "papers by citations: graph layers, few labels, unseen papers, Cora and Citeseer, 10 to 20 seeds",

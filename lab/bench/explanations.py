@@ -1,7 +1,7 @@
 """Explanations with a known answer: how masks, gradients and chance rank the edges that were planted.
 
 motifs, mean   gin-mean-motifs on trees with a ring or a house; the truth is the motif's edges
-motifs, sum    gin-motifs on the same graphs: its sum can count edges minus nodes, and needs no motif
+motifs, sum    gin-motifs on the same graphs; of the motif's edges alone it answers ring, for houses too
 houses         gcn-houses, nodes of houses on a random graph; the truth is the edges of the node's house
 
 The first test graphs, or test nodes in houses, that the network answers rightly. A mask is GNNExplainer's;
@@ -77,10 +77,17 @@ def planted(edge_index: Tensor, num_nodes: int) -> Tensor:
     return truth
 
 
+def network(task: Task) -> Network:
+    """The shipped network of a task."""
+    model = weights.load(MODELS[task])
+    assert isinstance(model, Network)
+    return model
+
+
 @cache
 def asked(task: Task, count: int = ANSWERS) -> list[tuple[Asked, int]]:
     """What is explained, with its class: the first that are answered rightly."""
-    model, found = weights.load(MODELS[task]), list[tuple[Asked, int]]()
+    model, found = network(task), list[tuple[Asked, int]]()
     if task == "houses":
         module = HouseShapes()
         module.setup()
@@ -113,7 +120,7 @@ def areas(model: Network, one: Asked, size: float, seed: int) -> dict[str, float
 
 def run(task: Task, seed: int, count: int = ANSWERS) -> Run:
     """Explain all answers of a task."""
-    model = weights.load(MODELS[task])
+    model = network(task)
     rows, kinds = [], []
     for one, y in asked(task, count):
         area = areas(model, one, SIZES[task], seed)

@@ -3,6 +3,7 @@
 Shapes: N nodes, E edges both ways, P undirected edges in the field, F frames, D features, C classes.
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -92,16 +93,8 @@ def case(model: Network, card: Card, which: int, drawn: Tensor | None) -> Case:
         x, edges, label = graphs.held_out(dict(card))[which]
     if molecules:
         kinds = x.argmax(1)
-        return Case(
-            x,
-            edges,
-            None,
-            list(TU("MUTAG").classes),
-            None,
-            label,
-            [graphs.atoms()[k] for k in kinds.tolist()],
-            kinds,
-        )
+        symbols = [graphs.atoms()[k] for k in kinds.tolist()]
+        return Case(x, edges, None, list(TU("MUTAG").classes), None, label, symbols, kinds)
     truth = in_cycles(edges)
     kinds = torch.zeros(len(x), dtype=torch.long)
     return Case(x, edges, None, list(Motifs.classes), truth if truth.any() else None, label,
@@ -126,6 +119,7 @@ class Found:
         pairs: (P,), of each undirected edge in the field one direction, its place among the E edges.
         kept, rest: way -> (K + 1,), p_c with the k best edges alone, and without them, k from 0.
         order: way -> (P,), the pairs, the best first.
+        planted: p_c with the planted edges of the field alone, all nodes there; NaN where none are known.
     """
 
     case: Case
@@ -137,6 +131,7 @@ class Found:
     kept: dict[str, Tensor]
     rest: dict[str, Tensor]
     order: dict[str, Tensor]
+    planted: float
 
     @property
     def masks(self) -> Tensor:
@@ -172,13 +167,17 @@ def explained(
     order = {way: score.argsort(descending=True, stable=True) for way, score in scores.items()}
     every = torch.ones(1, edges.shape[1], dtype=torch.bool)
     p = explainer.predicted(model, x, edges, every, node)[0]
+    planted = math.nan
+    if one.truth is not None:
+        alone = (one.truth | ~inside)[None]
+        planted = float(explainer.predicted(model, x, edges, alone, node)[0, found.target])
     kept, rest = {}, {}
     number = explainer.undirected(edges)
     for way, ranks in order.items():
         chosen = torch.stack([torch.isin(number, number[pairs[ranks[:k]]]) for k in range(count(pairs))])
         kept[way] = explainer.predicted(model, x, edges, chosen | ~inside, node)[:, found.target]
         rest[way] = explainer.predicted(model, x, edges, ~chosen, node)[:, found.target]
-    return Found(one, found, p, gradient, features.sum(0), pairs, kept, rest, order)
+    return Found(one, found, p, gradient, features.sum(0), pairs, kept, rest, order, planted)
 
 
 def count(pairs: Tensor) -> int:

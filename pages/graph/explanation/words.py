@@ -77,7 +77,6 @@ def notice(one: Found) -> str:
             f". Green rings mark what was planted; AUC is the probability that a planted edge ranks above "
             f"another one: {mask:.2f} by {MASK}, {gradient:.2f} by {GRADIENT}, .5 by chance"
         )
-    return (
-        f"{said}. A mask shows what this network uses, which need not be what was planted: a sum over nodes "
-        "can count edges minus nodes, and tell a house from a ring without looking at either."
-    )
+    if one.truth is not None:
+        said += f". Of the planted edges alone p({answer(one)}) is {one.planted:.2f}"
+    return f"{said}. A mask shows what this network uses, which need not be what was planted."
