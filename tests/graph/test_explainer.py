@@ -199,6 +199,9 @@ def test_the_field_of_a_node_is_where_gradients_can_be() -> None:
         both = torch.zeros(10, dtype=torch.bool).index_put((undirected(EDGES)[field],), torch.tensor(True))
         assert torch.equal(found.edges[-1] > 0, both[undirected(EDGES)])
     assert int(reaching(model, EDGES, N, 8).sum()) < EDGES.shape[1]
+    K, step = len(model.layers), torch.arange(40)
+    path = torch.cat([torch.stack([step, step + 1]), torch.stack([step + 1, step])], 1)
+    assert int(reaching(model, path, 41, 20).sum()) == 2 * (2 * K - 1)  # to nodes at most K − 1 hops away
     assert reaching(network("gin"), EDGES, N).all()
 
 
