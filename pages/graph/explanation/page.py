@@ -61,16 +61,6 @@ else:
 
 with stage.below:
     ui.notice(words.notice(one))
-    truth = one.auc(one.masks[-1]), one.auc(one.gradient[one.pairs])
-    if truth[0] is not None and truth[1] is not None:
-        better = MASK if truth[0] > truth[1] else GRADIENT if truth[1] > truth[0] else "neither"
-        ui.check(
-            "Which ranks the planted edges higher here?", [MASK, GRADIENT, "neither"], better,
-            f"AUC {truth[0]:.2f} by mask, {truth[1]:.2f} by gradient.",
-            wrong={way: "Compare the thick edges of both pictures with the green rings."
-                   for way in (MASK, GRADIENT, "neither")},
-            veils=("picture", "equation"),
-        )  # fmt: skip
     ui.program(
         f"""
         from lab import experiments, weights
