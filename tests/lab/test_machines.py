@@ -33,6 +33,7 @@ FAMILIES = {"adversarial", "convolution", "diffusion", "flow", "graph", "latent"
 UNDRAWN = (
     *("modules.recurrent.grid_features.", "modules.recurrent.captioning."),  # a convolution reads first
     "modules.convolution.hourglass.",  # its outputs are maps of joints, no logits
+    "modules.convolution.detection.",  # its outputs are boxes of cells, no logits
     "modules.graph.graph_rnn.",  # rows of edges, by two recurrences
     *("modules.graph.gin.", "modules.graph.pooled_gcn."),  # nodes are pooled, for which there is no part
     "modules.transformer.associative.",  # mixers and nothing else
