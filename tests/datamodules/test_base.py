@@ -329,12 +329,13 @@ SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
     "Text": {"corpus": "pydocs", "windows_per_epoch": 100},
     "Cooccurrence": {"num_sentences": 20}, "Letters": {"num_train": 20}, "Lines": {"corpus": "pydocs"},
     "Spanish": {"num_train": 20}, "Copying": {"num_train": 20},
-    "Scenes": {"num_train": 20}, "Attributes": {"num_train": 20},
+    "Scenes": {"num_train": 20}, "Attributes": {"num_train": 20}, "ScatteredDigits": {"num_train": 20},
 }  # fmt: skip
 BATCHED = [
     c
     for c in CLASSES
-    if c.__name__ not in (*ABSTRACT, "MNIST", "MNISTPairs", "Multi30k")  # which differ in where they read
+    if c.__name__
+    not in (*ABSTRACT, "MNIST", "MNISTPairs", "ScatteredMNIST", "Multi30k")  # which differ in where they read
     and c.__name__ != "Translation"  # of Multi30k too
     and c.__name__ != "StreamedText"  # which has streams side by side, and no examples
     and "batch_size" in inspect.signature(c.__init__).parameters
