@@ -1,6 +1,6 @@
 """Micrographs: rendered pictures of cells under a microscope, with the class of every pixel known.
 
-    0 ground    1 cell    2 border: ground between two cells that lie closer than three pixels
+    0 ground    1 cell    2 border: less than three pixels from two cells, and not deep in either
 
 Cells are ellipses of different sizes and brightness, darker at the rim, on uneven light, blurred and noisy;
 they may touch. What a pixel is depends on its surroundings, and where a cell ends on single pixels: the whole
@@ -20,7 +20,7 @@ from torch import Tensor
 from datamodules.base import Drawn, within
 
 CLASSES = ("ground", "cell", "border")
-NEAR = 3.0  # pixels between two cells below which the ground is their border
+NEAR = 3.0  # pixels from the rims of both, below which a place is their border
 BLUR = torch.tensor([1.0, 2.0, 1.0]) / 4
 
 

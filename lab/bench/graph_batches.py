@@ -23,7 +23,6 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -32,7 +31,7 @@ from torch_geometric.data import Data
 from torch_geometric.utils import to_torch_csr_tensor
 
 from lab.bench import runs_file
-from lab.bench.cora import EPOCHS, NETWORKS, fit, papers
+from lab.bench.cora import EPOCHS, NETWORKS, Fit, fit, papers
 from lab.bench.timing import Row, spread
 from lab.seeding import seeded
 from modules.graph.convolution import Propagation
@@ -119,31 +118,30 @@ def of_samples(
         )
 
 
+WHOLE, SAMPLES = "whole graph", "10 and 5 senders of 32 papers"
+# name → number of parts, and whether they are random
+OF_PARTS = {
+    f"{count} of {PARTS} {'random ' * random}parts": (count, random)
+    for count in (1, 4)
+    for random in (False, True)
+}
+WAYS = {"GCN": [WHOLE, *OF_PARTS], "SAGE": [WHOLE, SAMPLES]}
+
+
 def steps(model: GCN, graph: Data, way: str, name: str, seed: int) -> Iterator[Step]:
     """The batches of a training."""
     generator = torch.Generator().manual_seed(1_000_003 * (seed + 1))
-    for random in (False, True):
-        for count in (1, 4):
-            if way == named(count, random):
-                return of_parts(model, graph, parts_of(name, random), count, generator)
-    return of_samples(model, graph, [10, 5], generator)
-
-
-def named(count: int, random: bool) -> str:
-    """Name of the batches of so many parts."""
-    return f"{count} of {PARTS} {'random ' * random}parts"
-
-
-WHOLE, SAMPLES = "whole graph", "10 and 5 senders of 32 papers"
-WAYS = {"GCN": [WHOLE, *(named(count, random) for count in (1, 4) for random in (False, True))],
-        "SAGE": [WHOLE, SAMPLES]}  # fmt: skip
+    if way == SAMPLES:
+        return of_samples(model, graph, [10, 5], generator)
+    count, random = OF_PARTS[way]
+    return of_parts(model, graph, parts_of(name, random), count, generator)
 
 
 def train(network: str, way: str, seed: int, epochs: int = EPOCHS, name: str = "Cora") -> Run:
     """Train once, and test once."""
     graph, start, seen = papers(name), time.process_time(), []
 
-    def fitted() -> Any:
+    def fitted() -> Fit:
         model = GCN(graph.num_features, int(graph.y.max()) + 1, **NETWORKS[network])
 
         def losses() -> Iterator[Callable[[], Tensor]]:

@@ -10,7 +10,7 @@ arXiv:1502.01852).
 """
 
 from copy import deepcopy
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 import torch.nn.functional as F
@@ -47,6 +47,7 @@ class Classifier(Module):
         training: optimizer and scheduler, see `Module`.
     """
 
+    OF_LOGITS: ClassVar[tuple[str, ...]] = ("acc",)  # metrics that take logits and classes
     layers: nn.Sequential
 
     def __init__(self, num_classes: int = 10, **training: Any) -> None:
@@ -76,7 +77,8 @@ class Classifier(Module):
         logits = self.predict(x)
         nll = F.cross_entropy(logits, y, reduction="none")  # (B,) nats
         self.log_metric(split, "nll", nll.detach())
-        self.log_metric(split, "acc", logits.detach(), y)
+        for name in self.OF_LOGITS:
+            self.log_metric(split, name, logits.detach(), y)
         return nll.mean()
 
 

@@ -13,10 +13,9 @@ References: [UDL] §11.5.3, figure 11.10, problem 11.9; Ronneberger et al. 2015,
 """
 
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import torch
-import torch.nn.functional as F
 from torch import Tensor, nn
 from torchmetrics import Metric
 from torchmetrics.classification import MulticlassJaccardIndex
@@ -119,8 +118,7 @@ class UNetLayers(nn.Module):
         kept.pop()
         for grow, up in zip(self.grow, self.up, strict=True):
             h = grow(x)
-            joined = torch.cat([centre(kept.pop(), *h.shape[2:]), h], 1) if self.skips else h
-            x = up(joined)
+            x = up(torch.cat([centre(kept.pop(), *h.shape[2:]), h], 1) if self.skips else h)
         return self.last(x)
 
 
@@ -145,6 +143,8 @@ class SegmentationUNet(Classifier):
     Raises:
         ValueError: a side cannot be halved that often.
     """
+
+    OF_LOGITS: ClassVar[tuple[str, ...]] = ("acc", "iou")
 
     def __init__(
         self,
@@ -175,15 +175,10 @@ class SegmentationUNet(Classifier):
 
     @staticmethod
     def measures(num_classes: int) -> dict[str, Metric]:
-        # two classes are asked for where there is one: the index of a single one would be binary
+        # of one class alone the library would not take the index
         overlap = MulticlassJaccardIndex(max(2, num_classes), validate_args=False)
         return Classifier.measures(num_classes) | {"iou": overlap}
 
     def step(self, batch: tuple[Tensor, Tensor], split: Split) -> Tensor:
         x, y = batch  # (B, C, H, W), (B, H, W)
-        logits, y = self.predict(x), centre(y, *self.output_shape(*x.shape[2:]))
-        nll = F.cross_entropy(logits, y, reduction="none")  # (B, H', W') nats
-        self.log_metric(split, "nll", nll.detach())
-        for name in ("acc", "iou"):
-            self.log_metric(split, name, logits.detach(), y)
-        return nll.mean()
+        return super().step((x, centre(y, *self.output_shape(*x.shape[2:]))), split)
