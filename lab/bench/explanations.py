@@ -33,10 +33,10 @@ from modules.graph.explainer import (
     Network,
     Penalties,
     auc,
+    edge_numbers,
     explain,
     gradients,
     logits,
-    undirected,
 )
 
 Task = Literal["motifs, mean", "motifs, sum", "houses"]
@@ -111,7 +111,7 @@ def areas(model: Network, one: Asked, size: float, seed: int) -> dict[str, float
     cost = Penalties(size=size, entropy=ENTROPY)
     mask: Explanation = explain(model, x, edges, node, features=False, cost=cost, seed=seed)
     generator = torch.Generator().manual_seed(seed)
-    number = undirected(edges)
+    number = edge_numbers(edges)
     chance = torch.rand(int(number.max()) + 1, generator=generator)[number]
     field = (mask.edges[-1] > 0) & (edges[0] < edges[1])
     scores = {"mask": mask.edges[-1], "gradient": gradients(model, x, edges, node)[0], "random": chance}

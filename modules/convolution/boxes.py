@@ -12,10 +12,14 @@ Shapes: boxes (..., 4): left, top, right, bottom; detections (N, 6): class, scor
 References: [UDL] §10.5.2.
 """
 
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
+
+from modules.base import require_one_of
+
+Suppression = Literal["hard", "soft"]
 
 
 def iou(a: Tensor, b: Tensor) -> Tensor:
@@ -49,12 +53,16 @@ class Step(NamedTuple):
 
 
 def suppression_steps(
-    detections: Tensor, overlap: float = 0.5, threshold: float = 0.0, suppression: str = "hard"
+    detections: Tensor, overlap: float = 0.5, threshold: float = 0.0, suppression: Suppression = "hard"
 ) -> list[Step]:
     """Steps of non-maximum suppression of detections (N, 6); those with a score below `threshold` never wait.
 
     The boxes that are kept are those that are taken, in that order.
+
+    Raises:
+        ValueError: no such suppression.
     """
+    require_one_of(Suppression, suppression=suppression)
     scores = detections[:, 1].tolist()
     classes = detections[:, 0].tolist()
     matrix = iou(detections[:, 2:], detections[:, 2:]).tolist()
@@ -82,7 +90,7 @@ def suppression_steps(
 
 
 def suppress(
-    detections: Tensor, overlap: float = 0.5, threshold: float = 0.0, suppression: str = "hard"
+    detections: Tensor, overlap: float = 0.5, threshold: float = 0.0, suppression: Suppression = "hard"
 ) -> Tensor:
     """Detections (K, 6) that stay of those (N, 6), by falling score; if soft, with their last scores."""
     steps = suppression_steps(detections, overlap, threshold, suppression)

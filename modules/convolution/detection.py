@@ -20,16 +20,15 @@ References: [UDL] §10.5.2, figure 10.18; Redmon et al. 2016, arXiv:1506.02640.
 
 import math
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
 from modules.base import Mean, Module, Split, require, require_one_of, require_picture
 from modules.convolution.average_precision import MeanAveragePrecision
-from modules.convolution.boxes import iou, suppress
+from modules.convolution.boxes import Suppression, iou, suppress
 
-Suppression = Literal["hard", "soft"]
 PER_BOX = 5  # x, y, √w, √h, confidence
 
 

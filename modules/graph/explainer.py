@@ -84,7 +84,7 @@ def logits(
     return model(x, edge_index, edge_mask=edge_mask)[0 if node is None else node]
 
 
-def undirected(edge_index: Tensor) -> Tensor:
+def edge_numbers(edge_index: Tensor) -> Tensor:
     """Number of the undirected edge of each edge, (E,): both directions have one."""
     return edge_index.sort(dim=0).values.unique(dim=1, return_inverse=True)[1]
 
@@ -146,7 +146,7 @@ def explain(
     N, cost = len(x), cost or Penalties()
     require(1, steps=steps)
     require(0, node=node or 0)
-    x, pair = dense(x), undirected(edge_index)
+    x, pair = dense(x), edge_numbers(edge_index)
     if (pair.bincount() != 2)[pair[edge_index[0] != edge_index[1]]].any():
         raise ValueError("edge_index must hold each edge once in each direction.")
     generator = torch.Generator().manual_seed(seed)
@@ -191,7 +191,7 @@ def gradients(
         others = torch.cat([answer[:target], answer[target + 1 :]])
         score = answer[target] - others.logsumexp(0)
         edges, data = torch.autograd.grad(score, (weight, x))
-    pair = undirected(edge_index)
+    pair = edge_numbers(edge_index)
     both = edges.new_zeros(edge_index.shape[1]).index_add(0, pair, edges)
     return both[pair].abs(), data.abs()
 
@@ -199,7 +199,7 @@ def gradients(
 def best(edge_index: Tensor, scores: Tensor, k: int) -> Tensor:
     """Whether each edge is one of the k undirected edges with the largest scores, (E,) bool; of equal ones
     the first."""
-    pair = undirected(edge_index)
+    pair = edge_numbers(edge_index)
     count = int(pair.max()) + 1 if len(pair) else 0
     each = scores.new_zeros(count).scatter_reduce(0, pair, scores, "amax", include_self=False)
     return torch.isin(pair, each.argsort(descending=True, stable=True)[:k])

@@ -75,6 +75,11 @@ def test_suppression_of_the_oracle(overlap: float, kept: str) -> None:
         assert torch.equal(suppress(OF_THE_ORACLE[order], overlap), once)
 
 
+def test_no_other_suppression() -> None:
+    with pytest.raises(ValueError, match="suppression is 'none'"):
+        suppress(OF_THE_ORACLE, suppression="none")  # type: ignore[arg-type]
+
+
 def by_hand(rows: list[list[float]], overlap: float, threshold: float) -> list[int]:
     kept: list[int] = []
     for i in sorted(range(len(rows)), key=lambda i: -rows[i][1]):

@@ -14,6 +14,7 @@ from modules.graph.explainer import (
     Penalties,
     auc,
     best,
+    edge_numbers,
     explain,
     frozen,
     gradients,
@@ -21,7 +22,6 @@ from modules.graph.explainer import (
     objective,
     predicted,
     reaching,
-    undirected,
 )
 from modules.graph.gcn import GCN
 from modules.graph.gin import GIN
@@ -42,7 +42,7 @@ def masked(seed: int = 0) -> Tensor:
     each = torch.rand(
         len(HOUSE) + len(TREE), dtype=torch.float64, generator=torch.Generator().manual_seed(seed)
     )
-    return each[undirected(EDGES)]
+    return each[edge_numbers(EDGES)]
 
 
 def network(kind: str) -> nn.Module:
@@ -179,8 +179,8 @@ def test_a_fit_by_pytorch_geometric_finds_the_same_mask() -> None:
         loss = peer._loss(twin(x, EDGES), torch.tensor([1]))
         losses.append(loss.item())
         (grad,) = torch.autograd.grad(loss, edges)
-        shared = torch.zeros(int(undirected(EDGES).max()) + 1, dtype=grad.dtype)
-        edges.grad = shared.index_add(0, undirected(EDGES), grad)[undirected(EDGES)]
+        shared = torch.zeros(int(edge_numbers(EDGES).max()) + 1, dtype=grad.dtype)
+        edges.grad = shared.index_add(0, edge_numbers(EDGES), grad)[edge_numbers(EDGES)]
         adam.step()
     assert ours.loss.tolist() == pytest.approx(losses, abs=1e-6)
 
@@ -196,8 +196,8 @@ def test_the_field_of_a_node_is_where_gradients_can_be() -> None:
         (grad,) = torch.autograd.grad(logits(model, x, EDGES, node, weight).square().sum(), weight)
         assert not (grad[~field] != 0).any()
         found = explain(model, x, EDGES, node, steps=2)
-        both = torch.zeros(10, dtype=torch.bool).index_put((undirected(EDGES)[field],), torch.tensor(True))
-        assert torch.equal(found.edges[-1] > 0, both[undirected(EDGES)])
+        both = torch.zeros(10, dtype=torch.bool).index_put((edge_numbers(EDGES)[field],), torch.tensor(True))
+        assert torch.equal(found.edges[-1] > 0, both[edge_numbers(EDGES)])
     assert int(reaching(model, EDGES, N, 8).sum()) < EDGES.shape[1]
     K, step = len(model.layers), torch.arange(40)
     path = torch.cat([torch.stack([step, step + 1]), torch.stack([step + 1, step])], 1)
@@ -252,7 +252,7 @@ def test_gradients_are_those_of_small_steps(node: int | None) -> None:
     ones, h = torch.ones(EDGES.shape[1], dtype=torch.float64), 1e-6
     with torch.no_grad():
         for e in (0, 7, 12):
-            step = h * (undirected(EDGES) == undirected(EDGES)[e])
+            step = h * (edge_numbers(EDGES) == edge_numbers(EDGES)[e])
             slope = (score(x, ones + step) - score(x, ones - step)) / (2 * h)
             assert found[e].item() == pytest.approx(abs(slope.item()), rel=1e-4, abs=1e-7)
         step = torch.zeros_like(x)

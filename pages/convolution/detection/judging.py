@@ -14,6 +14,7 @@ from datamodules.scattered import ScatteredDigits
 from lab.lenses import stock
 from modules.convolution import average_precision, boxes
 from modules.convolution.average_precision import Curve
+from modules.convolution.boxes import Suppression
 from modules.convolution.detection import Detector
 
 SCENES, CUTS = 100, 15  # judged; thresholds
@@ -53,7 +54,7 @@ def scenes(side: int) -> tuple[Tensor, Tensor]:
 
 
 @torch.no_grad()
-def judged(model: Detector, overlap: float, suppression: str) -> Judged:
+def judged(model: Detector, overlap: float, suppression: Suppression) -> Judged:
     """Precision, recall and average precision over scenes, before and after suppression."""
     x, objects = scenes(model.side)
     found = model.candidates(model(x))

@@ -12,7 +12,7 @@ from datamodules.scattered import ink_box, paste
 from lab.experiments import Experiment
 from lab.lenses import drawing, surfaces
 from modules.convolution import boxes, detection
-from modules.convolution.boxes import Step
+from modules.convolution.boxes import Step, Suppression
 from modules.convolution.detection import Detector
 from pages.convolution.detection.places import Placed
 from pages.convolution.detection.room import OWN
@@ -77,7 +77,7 @@ class Run:
     steps: list[Step]
     threshold: float
     overlap: float
-    suppression: str
+    suppression: Suppression
 
     def scores(self, frame: int) -> list[float]:
         """Scores of all boxes after so many steps."""
@@ -101,18 +101,18 @@ class Run:
         return chr(ord("a") + i) if len(self.detections) <= 26 else str(i + 1)
 
 
-def run(detections: Tensor, threshold: float, overlap: float, suppression: str) -> Run:
+def run(detections: Tensor, threshold: float, overlap: float, suppression: Suppression) -> Run:
     there = detections[detections[:, 1] >= threshold]
     steps = boxes.suppression_steps(there, overlap, threshold, suppression)
     return Run(there, steps, threshold, overlap, suppression)
 
 
-def suppressed(look: Look, threshold: float, overlap: float, suppression: str) -> Run:
+def suppressed(look: Look, threshold: float, overlap: float, suppression: Suppression) -> Run:
     """Suppression of what the detector says, the boxes by falling score."""
     return run(look.candidates, threshold, overlap, suppression)
 
 
-def of_boxes(boxes: Tensor, threshold: float, overlap: float, suppression: str) -> Run:
+def of_boxes(boxes: Tensor, threshold: float, overlap: float, suppression: Suppression) -> Run:
     """Suppression of typed boxes, in the order typed."""
     return run(boxes, threshold, overlap, suppression)
 

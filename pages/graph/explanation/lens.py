@@ -172,7 +172,7 @@ def explained(
         alone = (one.truth | ~inside)[None]
         planted = float(explainer.predicted(model, x, edges, alone, node)[0, found.target])
     kept, rest = {}, {}
-    number = explainer.undirected(edges)
+    number = explainer.edge_numbers(edges)
     for way, ranks in order.items():
         chosen = torch.stack([torch.isin(number, number[pairs[ranks[:k]]]) for k in range(count(pairs))])
         kept[way] = explainer.predicted(model, x, edges, chosen | ~inside, node)[:, found.target]
