@@ -179,7 +179,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "Detector": {
         "image_shape": (2, 16, 16), "num_classes": 4, "channels": (4, 5), "strides": (4, 1),
         "repeats": (1, 0), "boxes": 3, "lambda_coord": 1.0, "lambda_noobj": 2.0, "threshold": 0.2,
-        "overlap": 0.05, "suppression": "soft",
+        "overlap": 1.0, "suppression": "soft",
     },
     "StackedHourglass": {
         "image_shape": (2, 8, 8), "joints": Other(3, kind="size"), "channels": 4, "stacks": 1, "levels": 2,
