@@ -1,0 +1,125 @@
+"""Edge graph: what the room is, what its controls hold, its scenes."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, late
+
+VIEWS = FORWARD, BACK, UPDATES = "Edge graph", "Way back", "Updates"
+# receiver ← sender
+WAYS = NODE_NODE, EDGE_NODE, NODE_EDGE, EDGE_EDGE, THERE_AND_BACK, LAYER = (
+    "node ← node", "edge ← node", "node ← edge", "edge ← edge", "edge ← node, then node ← edge",
+    "layer: node ← node, edges",
+)  # fmt: skip
+FIGURE_13_13 = "0-2 0-3 0-4 0-5 1-2 1-4 3-4 3-5"
+FIGURE_13_4 = "0-1 0-3 1-2 1-3 1-4 2-4 3-4 4-5 4-7 5-6 5-7"
+HUB, RING = "0-1 0-2 0-3 0-4 0-5 0-6", "0-1 1-2 2-3 3-4 4-5 5-0"
+PROBLEM = "0-1 0-2 1-2 1-3 2-4 2-5 3-5 4-5"  # figure 13.15b, with nodes that are edges
+TRIANGLE, CLAW = "0-1 0-2 1-2", "0-1 0-2 0-3"
+NODE_GRAPHS = {"Figure 13.13": FIGURE_13_13, "Figure 13.4": FIGURE_13_4, "Hub": HUB, "Ring": RING,
+               "Path": "0-1 1-2 2-3 3-4"}  # fmt: skip
+EDGE_GRAPHS = {"Figure 13.15": PROBLEM, "Triangle": TRIANGLE, "Claw": CLAW, "Ring": RING,
+               "Wheel": "0-1 0-2 0-3 0-4 0-5 1-2 2-3 3-4 4-5 5-1"}  # fmt: skip
+
+
+def goes_back(state: Any) -> bool:
+    return bool(state.view == BACK)
+
+
+def forward(state: Any) -> bool:
+    return not goes_back(state)
+
+
+def builds(state: Any) -> bool:
+    return bool(state.view != UPDATES)
+
+
+def updates(state: Any) -> bool:
+    return not builds(state)
+
+
+def layered(state: Any) -> bool:
+    return updates(state) and bool(state.way == LAYER)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    view: Annotated[str, Choice("View", VIEWS)] = FORWARD
+    a: Annotated[
+        str,
+        Text("Edges", 400, reads=late("lens", "typed"), area=False, examples=NODE_GRAPHS, when=forward,
+             help="0-1 joins nodes 0 and 1; up to 10 nodes and 16 edges."),
+    ] = FIGURE_13_13  # fmt: skip
+    back: Annotated[
+        str,
+        Text("Edge graph to go back from", 400, reads=late("lens", "given"), area=False,
+             examples=EDGE_GRAPHS, when=goes_back,
+             help="0-1: edges 0 and 1 share an end; up to 12 edges."),
+    ] = PROBLEM  # fmt: skip
+    way: Annotated[str, Choice("Receiver ← senders", WAYS, as_list=True, when=updates)] = EDGE_NODE
+    seed: Annotated[int, Number("Seed of the numbers", 0, 99, when=updates)] = 0
+    own: Annotated[float, Slider("ψ, the node's own state", -2.0, 2.0, step=0.5, when=layered)] = 1.0
+    heard: Annotated[float, Slider("ω, its neighbours", -2.0, 2.0, step=0.5, when=layered)] = 0.5
+    edges: Annotated[float, Slider("γ, its edges", -2.0, 2.0, step=0.5, when=layered)] = -1.0
+    edge: Annotated[int, Frame("Edge", seconds=0.9, when=builds)] = 2
+    receiver: Annotated[int, Frame("Receiver", seconds=0.9, when=updates)] = 3
+
+
+ROOM = Room(
+    title="Edge graph",
+    idea="Edges become nodes, joined where they share an end; back is one way, but for the triangle.",
+    place=70,
+    minutes=6,
+    words="edge graph; line graph; adjoint graph; incidence matrix; edge embeddings; edge data; Whitney; "
+    "Krausz; inverse line graph; claw; dual; message passing between nodes and edges; edge features",
+    references=("[UDL] §13.9, figure 13.13, problems 13.11-13.14", "Whitney 1932", "Krausz 1943 (cliques)"),
+    state=State,
+    symbols={
+        "A": "adjacency of nodes", r"A_\mathrm{edge}": "adjacency of edges: 1 where two share an end",
+        "B": "incidence: 1 in row n, column e if node n is an end of edge e", "I": "identity",
+        "D": "degrees on the diagonal", "d": "degree of a node", "e": "an edge, and its number",
+        "f": "another edge", "n": "a node", "m": "another node", "h": "number of a node",
+        "H": "numbers of the nodes, in a row", "E": "numbers of the edges, in a row",
+        r"\psi": "weight of the node's own number", r"\omega": "weight of its neighbours'",
+        r"\gamma": "weight of its edges'", "N": "number of nodes",
+        "K": "of so many nodes: K₃ is a triangle, K₁,₃ a star with three rays", "b": "column of B",
+    },
+    scenes={
+        "Edge graph": Scene(
+            "Edge 2 on the left is node 2 on the right, joined to the five edges that share an end with it.",
+            State(edge=2),
+        ),
+        "Hub": Scene(
+            "A node of degree 6 becomes a clique: 15 edges, all in its colour, between the six squares.",
+            State(a=HUB, edge=0),
+        ),
+        "Ring": Scene(
+            "The edge graph of a ring is a ring again: every column of A_edge has two ones.",
+            State(a=RING, edge=0),
+        ),
+        "Way back": Scene(
+            "Each clique of one colour is a node again: square 1 lies in two, its ends.",
+            State(view=BACK, edge=1),
+        ),
+        "Triangle": Scene(
+            "Three edges that meet in pairs: a triangle or a star? Both have this edge graph.",
+            State(view=BACK, back=TRIANGLE, edge=0),
+        ),
+        "Claw": Scene(
+            "A claw is no edge graph: edge 0 would need three ends.",
+            State(view=BACK, back=CLAW, edge=0),
+        ),
+        "Node to edge": Scene(
+            "An edge hears of its two ends: column 2 of B has two ones, and the numbers of two nodes add up.",
+            State(view=UPDATES, way=EDGE_NODE, receiver=2),
+        ),
+        "Edge to edge": Scene(
+            "An edge hears of the edges that share an end with it: one column of A_edge.",
+            State(view=UPDATES, way=EDGE_EDGE, receiver=2),
+        ),
+        "Layer": Scene(
+            "A layer with data of both: own number, its neighbours' and its edges', each with a weight.",
+            State(view=UPDATES, way=LAYER, receiver=0),
+        ),
+    },
+)  # fmt: skip
