@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, Toggle, late
 
-VIEWS = DENSE, ACCURACY, LOSS = "Dense network", "Accuracy", "Loss"
+VIEWS = DENSE, ACCURACY, LOSS = "Nodes", "Accuracy", "Loss"
 GRAPHS = KARATE, COMMUNITIES, OWN = "Karate club", "Four communities", "My own graph"
 STEPS = range(61)
 MOST = 40  # words of labelled nodes
@@ -26,7 +26,7 @@ def draws(state: Any) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class State:
-    view: Annotated[str, Choice("Beside it", VIEWS)] = DENSE
+    view: Annotated[str, Choice("Dense network", VIEWS, help="What stands beside the graph network.")] = DENSE
     graph: Annotated[str, Choice("Graph", GRAPHS, as_list=True)] = KARATE
     own: Annotated[
         str,
@@ -45,7 +45,7 @@ class State:
     hide: Annotated[
         bool, Toggle("Hide test nodes in training", help="Inductive: they join when the weights are learned.")
     ] = False
-    rate: Annotated[float, Slider("Learning rate", 0.005, 0.1, step=0.005, format="%.3f")] = 0.03
+    rate: Annotated[float, Slider("Learning rate", 0.005, 0.1, step=0.005)] = 0.03
     seed: Annotated[int, Number("Seed", 0, 99, help="Of weights, labels, test nodes and edges left out.")] = 0
     step: Annotated[int | None, Frame("Step", STEPS, seconds=0.15)] = None
 
