@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -19,7 +20,7 @@ from lab.errors import UserError
 from lab.lenses import graphs
 from lab.lenses.training import training_steps
 from lab.seeding import seeded
-from modules.graph.convolution import propagation_matrix
+from modules.graph.convolution import GraphConvolution, propagation_matrix
 from modules.graph.depth import drop_edges
 from modules.graph.gcn import GCN
 from pages.graph.labels.room import COMMUNITIES, KARATE, MOST, STEPS
@@ -177,12 +178,14 @@ def spread(
     seen = matrices(edges[:, ~test[edges].any(0)], N) if hide else whole
 
     model = seeded(partial(GCN, here.x.shape[1], here.count, [WIDTH] * (layers - 1), dropout=0.0), seed)
-    weights = [nn.Parameter(layer.weight.detach().repeat(2, 1, 1)) for layer in model.layers]
-    biases = [nn.Parameter(layer.bias.detach().repeat(2, 1)) for layer in model.layers]
-    optimizer = torch.optim.Adam(
-        [{"params": [weights[0], biases[0]], "weight_decay": DECAY},
-         {"params": [*weights[1:], *biases[1:]]}], lr=rate,
-    )  # fmt: skip
+    made = [cast(GraphConvolution, layer) for layer in model.layers]
+    weights = [nn.Parameter(layer.weight.detach().repeat(2, 1, 1)) for layer in made]
+    biases = [nn.Parameter(layer.bias.detach().repeat(2, 1)) for layer in made]
+    groups: list[dict[str, Any]] = [
+        {"params": [weights[0], biases[0]], "weight_decay": DECAY},
+        {"params": [*weights[1:], *biases[1:]]},
+    ]
+    optimizer = torch.optim.Adam(groups, lr=rate)
     p, losses = list[Tensor](), list[Tensor]()
 
     def measured() -> Tensor:
