@@ -40,20 +40,23 @@ class Sizes(NamedTuple):
     output: int
 
 
-def sizes(n: int, levels: int = 4, padded: bool = False) -> Sizes:
+def sizes(n: int, levels: int = 4, padded: bool = False, kernel: int = 3) -> Sizes:
     """Sides of all grids for a picture of side n.
+
+    Args:
+        kernel: side of the kernels; each takes kernel − 1 pixels off a side, two of them at each level.
 
     Raises:
         ValueError: a grid that is pooled is odd, or nothing is left of it; says which sides are legal.
     """
     step = 2**levels
-    least = step if padded else smallest_side(levels)
+    least = step if padded else smallest_side(levels, kernel)
     if n < least or n % step != least % step:
         raise ValueError(
             f"A picture of side {n} cannot be halved {levels} times: give a side of {least} or more that "
             f"leaves {least % step} when divided by {step}."
         )
-    lost = 0 if padded else 4  # by two convolutions
+    lost = 0 if padded else 2 * (kernel - 1)  # by two convolutions
     down, side = [], n
     for level in range(levels + 1):
         side = (side // 2 if level else side) - lost
@@ -67,14 +70,14 @@ def sizes(n: int, levels: int = 4, padded: bool = False) -> Sizes:
     return Sizes(tuple(down), tuple(up), tuple(crops), side)
 
 
-def smallest_side(levels: int) -> int:
+def smallest_side(levels: int, kernel: int = 3) -> int:
     """Smallest side of a picture of which "valid" convolutions leave a pixel."""
-    side = 1
-    for _ in range(levels):  # way up: 2s − 4 ≥ 1, from the end to the bottom
-        side = (side + 4 + 1) // 2
+    side, lost = 1, 2 * (kernel - 1)
+    for _ in range(levels):  # way up: 2s − lost ≥ 1, from the end to the bottom
+        side = (side + lost + 1) // 2
     for _ in range(levels):  # way down
-        side = 2 * (side + 4)
-    return side + 4
+        side = 2 * (side + lost)
+    return side + lost
 
 
 def centre(x: Tensor, height: int, width: int) -> Tensor:

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from modules.convolution.counting import count, named
 from modules.convolution.hourglass import Hourglass, StackedHourglass, heatmaps_of, peaks
-from modules.convolution.segmentation import SegmentationUNet, centre, sizes
+from modules.convolution.segmentation import SegmentationUNet, centre, sizes, smallest_side
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -27,9 +27,9 @@ def test_sizes_of_the_text() -> None:
     assert sizes(64, padded=True).output == 64 and sizes(64, padded=True).crops == (0, 0, 0, 0)
 
 
-def runs(n: int, levels: int, padded: bool) -> int | None:
+def runs(n: int, levels: int, padded: bool, kernel: int = 3) -> int | None:
     """Side of the output, by the arithmetic of each layer; None where a pooled grid is odd or empty."""
-    lost, kept, side = 0 if padded else 4, [], n
+    lost, kept, side = 0 if padded else 2 * (kernel - 1), [], n
     for _ in range(levels):
         side -= lost
         if side < 1 or side % 2:
@@ -59,6 +59,18 @@ def test_which_sides_are_legal(levels: int, padded: bool) -> None:
             legal.append(n)
     if levels == 4:
         assert legal == (list(range(16, 260, 16)) if padded else [188, 204, 220, 236, 252])
+
+
+@pytest.mark.parametrize("kernel", [1, 2, 5, 7])
+def test_which_sides_are_legal_with_other_kernels(kernel: int) -> None:
+    legal = {n: side for n in range(1, 150) if (side := runs(n, 3, False, kernel)) is not None}
+    assert min(legal, default=smallest_side(3, kernel)) == smallest_side(3, kernel)
+    for n in range(1, 150):
+        if n in legal:
+            assert sizes(n, 3, False, kernel).output == legal[n]
+        else:
+            with pytest.raises(ValueError, match="cannot be halved"):
+                sizes(n, 3, False, kernel)
 
 
 def test_full_size() -> None:
