@@ -1,0 +1,114 @@
+"""Reach, sampling and partition: what the room is, what its controls hold, its scenes."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, late
+
+VIEWS = SAMPLES, PARTS, NOISE = "Sample", "Parts", "Noise"
+METHODS = SWAPS, SPECTRAL, RANDOM = "Kernighan-Lin", "spectral", "random"
+COUNTS = "2", "4", "8"
+SINGLE, PAIRS = "one part", "two parts"
+FIGURE_13_10 = (
+    "0-1 0-2 0-3 1-2 1-8 1-9 2-3 2-9 3-4 3-6 3-7 4-5 4-7 5-7 6-7 6-9 6-10 7-10 7-13 8-9 9-11 9-12 9-16 "
+    "10-12 11-14 11-15 11-16 12-13 12-16 12-17 13-17 13-18 14-15 14-19 15-16 15-19 16-17 16-19 17-18 17-20 "
+    "17-21 17-22 18-22 19-20 20-21 21-22"
+)
+FIGURE_13_11 = (
+    "0-1 0-2 0-3 1-2 1-4 2-3 2-4 3-4 5-6 5-8 6-7 6-8 7-9 8-9 8-10 8-11 9-11 10-11 12-13 12-14 12-15 13-14 "
+    "14-15 14-16 15-16 17-18 17-19 18-19 18-20 19-20 19-21 19-22 20-22 21-22 0-5 3-12 4-12 10-12 10-17 "
+    "11-19 15-20"
+)
+
+
+def samples(state: Any) -> bool:
+    return bool(state.view == SAMPLES)
+
+
+def parts(state: Any) -> bool:
+    return bool(state.view == PARTS)
+
+
+def whole(state: Any) -> bool:
+    return not parts(state)
+
+
+@dataclass(frozen=True, kw_only=True)
+class State:
+    view: Annotated[str, Choice("View", VIEWS)] = SAMPLES
+    own: Annotated[
+        str, Text("Edges", 600, reads=late("lab.lenses.graphs", "typed"), area=False, when=whole)
+    ] = FIGURE_13_10
+    divided: Annotated[
+        str,
+        Text("Edges", 600, reads=late("lab.lenses.graphs", "typed"), area=False, when=parts,
+             examples=late("lab.lenses.graphs", "examples")),
+    ] = FIGURE_13_11  # fmt: skip
+    node: Annotated[int, Number("Node", 0, late("lens", "last_node"), when=samples)] = 0
+    hops: Annotated[int, Slider("Layers K", 1, 4, when=samples)] = 2
+    most: Annotated[
+        int, Slider("Neighbours kept s", 1, 6, when=samples, help="Of each node, in each layer.")
+    ] = 3
+    count: Annotated[str, Choice("Parts", COUNTS, when=parts)] = "4"
+    method: Annotated[str, Choice("Method", METHODS, as_list=True, when=parts)] = SWAPS
+    batch: Annotated[str, Choice("A batch is", (SINGLE, PAIRS), when=parts)] = SINGLE
+    seed: Annotated[int, Number("Draw", 0, 99, help="Another number draws again.")] = 0
+    hop: Annotated[int | None, Frame("Steps back", seconds=0.8, when=samples)] = None
+    turn: Annotated[int, Frame("Batch", seconds=0.8, when=parts)] = 0
+
+
+ROOM = Room(
+    title="Reach, sampling and partition",
+    idea="A few layers reach most of a graph: sample it, or cut it into parts.",
+    place=115,
+    minutes=6,
+    words="neighbourhood sampling; GraphSAGE; Cluster-GCN; graph partitioning; k-hop neighbourhood; "
+    "receptive field; mini-batch; computation graph; Kernighan-Lin; spectral clustering; edge cut; "
+    "gradient variance; neighbour explosion",
+    references=(
+        "Hamilton et al. 2017, arXiv:1706.02216 (GraphSAGE)",
+        "Chiang et al. 2019, arXiv:1905.07953 (Cluster-GCN)",
+        "Kernighan & Lin 1970; Karypis & Kumar 1998 (partition)",
+        "[UDL] §13.7.1, figures 13.9-13.11",
+    ),
+    state=State,
+    symbols={
+        "R": "nodes that are needed", "s": "neighbours kept of each node", "k": "steps back",
+        "A": "adjacency matrix", "S": "one-hot parts of the nodes", r"\mathrm{cut}": "edges between parts",
+        "g": "gradient of the first layer", r"\top": "transposed",
+    },
+    scenes={
+        "Sampled tree": Scene(
+            "Two layers need 18 of 23 nodes, left; with three neighbours of each about ten, right.",
+            State(node=16, hop=2),
+        ),
+        "Three layers": Scene(
+            "Three layers reach 21 of 23 nodes: the receptive field is nearly the whole graph.",
+            State(node=16, hops=3),
+        ),
+        "One neighbour": Scene(
+            "One neighbour of each node: a thin tree, another one with every draw.",
+            State(node=16, hops=4, most=1),
+        ),
+        "Partition": Scene(
+            "Four parts, few edges cut, dotted: each part is a batch, with the edges inside it alone.",
+            State(view=PARTS, turn=1),
+        ),
+        "Spectral parts": Scene(
+            "Spectral clustering finds the four parts of the figure: 7 edges are cut.",
+            State(view=PARTS, method=SPECTRAL),
+        ),
+        "Pairs of parts": Scene(
+            "Two parts make a batch, the edges between them restored: six pairs of four parts.",
+            State(view=PARTS, method=SPECTRAL, batch=PAIRS, turn=3),
+        ),
+        "Random parts": Scene(
+            "Random parts cut four times as many edges: hardly any message stays inside a batch.",
+            State(view=PARTS, method=RANDOM),
+        ),
+        "Gradient noise": Scene(
+            "The fewer neighbours are kept, the noisier the gradient: on this graph, and on Cora.",
+            State(view=NOISE),
+        ),
+    },
+)  # fmt: skip
