@@ -3,10 +3,10 @@ concept known.
 
     class = 3 · shape + texture        shape: circle, square, triangle      texture: stripes, dots, checks
 
-Ground and texture have the same mean, so that no pixel alone says where the shape is: its outline is where the
-texture ends. Both halves of the class have to be found, and shapes of one size have one mean area, so that
-textures and shapes cover equally many pixels. Made for the dissection of units ([UDL] notes of chapter 10; Bau
-et al. 2017, arXiv:1704.05796), whose concepts need exact masks.
+Ground and texture have the same mean, so that no pixel alone says where the shape is: its outline is where
+the texture ends. Both halves of the class have to be found, and all shapes have the same mean area, so that
+textures and shapes cover equally many pixels. Made for the dissection of units ([UDL] notes of chapter 10;
+Bau et al. 2017, arXiv:1704.05796), whose concepts need exact masks.
 
 Shapes: a batch is x (B, 1, H, W) float in [0, 1] and y (B,) int64.
 """
@@ -68,7 +68,7 @@ def inside(shape: int, u: Tensor, v: Tensor) -> Tensor:
 
 @cache
 def drawn(count: int, seed: int, side: int, noise: float) -> tuple[Tensor, Tensor, Tensor]:
-    """Pictures (count, 1, side, side), classes (count,), and the pixels of the shape (count, side, side) bool.
+    """Pictures (count, 1, side, side), classes (count,), and pixels of the shape (count, side, side) bool.
 
     Do not change them: they are kept.
     """
