@@ -42,6 +42,11 @@ def test_a_linear_unit_wants_its_weights(radius: float) -> None:
     assert bool((found.values.diff(dim=0) > -1e-9).all())
 
 
+def test_a_ball_keeps_what_lies_inside() -> None:
+    x = torch.tensor([[[[3.0, 4]]], [[[0.3, 0.4]]]])
+    assert ball(1)(x).flatten(1).tolist() == [pytest.approx([0.6, 0.8]), pytest.approx([0.3, 0.4])]
+
+
 def test_decay_has_a_closed_form() -> None:
     """Of w·x − λ Σ(x − r)²/D the maximum is r + D w/(2λ)."""
     w = drawn(1, 1, 3, 3)

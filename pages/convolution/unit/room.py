@@ -129,7 +129,7 @@ ROOM = Room(
             State(view=INVERSION, layer="layer 2", digit="4", decay=1, variation=3, step=40),
         ),
         "Inverted logits": Scene(
-            "Ten logits match within a few per cent, and the picture is another one: they have lost the rest.",
+            "Ten logits match within a few per cent, and the picture is another: they have lost the rest.",
             State(view=INVERSION, digit="4", decay=1, variation=3, step=40),
         ),
         "Dissection": Scene(

@@ -30,8 +30,8 @@ def ascent_equations(wanted: Search) -> list[str]:
 def wall_captions(wall: Search) -> list[str]:
     """Of each step: the mean of the units' values."""
     return [
-        f"Step {k}: units 0 to {len(row) - 1} are at {sum(row) / len(row):.1f} in the mean, the last at "
-        f"{row[-1]:.1f}."
+        f"Step {k}: unit 0 is at {row[0]:.1f}; units 0 to {len(row) - 1} are at {sum(row) / len(row):.1f} in "
+        "the mean."
         for k, row in enumerate(wall.values.tolist())
     ]
 
