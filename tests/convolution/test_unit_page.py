@@ -9,22 +9,22 @@ from lab import experiments, weights
 from lab.lenses import drawing
 from modules.convolution.cnn2d import CNN2d
 from modules.convolution.visualization import total_variation
-from pages.convolution.unit import dissection, figures, lens, words
+from pages.convolution.unit import dissection, figures, lens, networks, words
 from pages.convolution.unit.room import ASCENT, DISSECTED, DISSECTION, LOGITS, NETWORK, ROOM, SHARES
 
 
 @pytest.fixture(scope="module")
-def digits() -> lens.Subject:
+def digits() -> networks.Subject:
     return lens.subject(ASCENT, weights.load(NETWORK), weights.load(DISSECTED))  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")
-def textured() -> lens.Subject:
+def textured() -> networks.Subject:
     network = weights.load(DISSECTED)
     return lens.subject(DISSECTION, network, network)  # type: ignore[arg-type]
 
 
-def test_networks_and_their_layers(digits: lens.Subject, textured: lens.Subject) -> None:
+def test_networks_and_their_layers(digits: networks.Subject, textured: networks.Subject) -> None:
     names = {e.name for e in experiments.catalog().values() if lens.fits(e)}
     assert {NETWORK, DISSECTED} <= names and not names & {"cnn-digits", "cnn-mnist1d", "lenet-mnist"}
     assert (
@@ -36,7 +36,7 @@ def test_networks_and_their_layers(digits: lens.Subject, textured: lens.Subject)
     assert isinstance(digits.model, CNN2d) and digits.shelf.shape == (10, 1, 28, 28) and textured.side == 32
 
 
-def test_class_three_and_the_prior(digits: lens.Subject) -> None:
+def test_class_three_and_the_prior(digits: networks.Subject) -> None:
     """The poster: less than without a prior, more than any digit, in the mean darker and smoother."""
     state = ROOM.scenes["Class 3"].state
     wanted = lens.wanted(digits, LOGITS, 3, False, 0, state.decay, state.variation, 0.0)
@@ -55,7 +55,7 @@ def test_class_three_and_the_prior(digits: lens.Subject) -> None:
     assert equations[-1].endswith(f"{float(logits[3]) - cost:.2f}") and f"makes it {best:.1f}" in captions[0]
 
 
-def test_units_side_by_side_are_those_alone(digits: lens.Subject) -> None:
+def test_units_side_by_side_are_those_alone(digits: networks.Subject) -> None:
     wall = lens.abreast(digits, "layer 1", False, 3, 1, 3, 0.0)
     alone = lens.wanted(digits, "layer 1", 5, False, 3, 1, 3, 0.0)
     assert wall.inputs.shape == (31, 8, 1, 28, 28)
@@ -65,7 +65,7 @@ def test_units_side_by_side_are_those_alone(digits: lens.Subject) -> None:
     assert len(words.wall_captions(wall)) == 31
 
 
-def test_deep_layers_give_back_less(digits: lens.Subject) -> None:
+def test_deep_layers_give_back_less(digits: networks.Subject) -> None:
     four = dict(drawing.examples(28))["4"]
     second = lens.inverted(digits, "layer 2", 0, 1, 3, 0.0, four, None)
     last = lens.inverted(digits, LOGITS, 0, 1, 3, 0.0, four, None)
@@ -83,7 +83,7 @@ def test_deep_layers_give_back_less(digits: lens.Subject) -> None:
     assert f"pixels by {float(second.errors[3]):.2f}" in words.inversion_captions(second, other)[3]
 
 
-def test_early_units_are_of_textures_and_late_ones_of_both(textured: lens.Subject) -> None:
+def test_early_units_are_of_textures_and_late_ones_of_both(textured: networks.Subject) -> None:
     """CV-X28, the shipped network: shapes appear in the last layer, textures do not leave."""
     tables, at = dissection.tables(textured), SHARES.index(5.0)
     leaning = [words.leaning(table, at) for table in tables.values()]
@@ -96,12 +96,12 @@ def test_early_units_are_of_textures_and_late_ones_of_both(textured: lens.Subjec
     assert len(tree["data"][0]["x"]) == 8 + 16 + 24 + 32
 
 
-def test_a_unit_by_counting(textured: lens.Subject) -> None:
+def test_a_unit_by_counting(textured: networks.Subject) -> None:
     """The scenes of dissection: checks in the second layer, circles in the last."""
     for layer, unit, name, share in (("layer 2", 1, "checks", 5.0), ("layer 4", 30, "circle", 10.0)):
         one, at = dissection.dissect(textured, layer, unit), SHARES.index(share)
         assert CONCEPTS[one.best(at)] == name
-        x, y, mask = drawn(dissection.COUNT, dissection.TEST, 32, dissection.NOISE)
+        x, y, mask = drawn(networks.COUNT, networks.TEST, 32, networks.NOISE)
         maps = textured.chain(layer)(x)[:, unit].detach()
         cut = maps.flatten().sort(descending=True).values[int(share / 100 * maps.numel())]
         large = torch.nn.functional.interpolate(maps[:, None], size=(32, 32), mode="bilinear")[:, 0]
@@ -111,7 +111,7 @@ def test_a_unit_by_counting(textured: lens.Subject) -> None:
         assert (int(one.both[at, k]), int(one.either[at, k])) == (both, either)
         assert f"{{{both}}}" in words.dissection_equations(one)[at]
         torch.testing.assert_close(one.iou[at], dissection.table(textured, layer).iou[at, unit])
-    assert one.on.shape == (6, 6, 32, 32) and len(dict(dissection.shelf())) == 9
+    assert one.on.shape == (6, 6, 32, 32) and len(dict(networks.shelf())) == 9
 
 
 @pytest.mark.parametrize(("scene", "key", "count"), [(1, "step", 31), (9, "share", 6)])

@@ -1,47 +1,17 @@
 """Units held against exact concepts: where they are above their thresholds, and how well that fits."""
 
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING
 
 import torch
 from torch import Tensor
 
-from datamodules.textured_shapes import CONCEPTS, SHAPES, TEXTURES, concepts, drawn
+from datamodules.textured_shapes import TEXTURES
 from modules.convolution.visualization import excited, overlaps
+from pages.convolution.unit.networks import SIDE, Subject, pictures
 from pages.convolution.unit.room import SHARES
 
-if TYPE_CHECKING:
-    from pages.convolution.unit.lens import Subject
-
-SIDE, NOISE, COUNT, TEST, SHOWN = 32, 0.05, 64, 3, 6  # pictures; seed of a test split; of them shown
+SHOWN = 6  # pictures
 TAKEN = [share / 100 for share in SHARES]
-
-
-@dataclass(frozen=True)
-class Pictures:
-    """
-    Attributes:
-        x: (N, 1, s, s). y: (N,). concepts: (M, N, s, s) bool, those of CONCEPTS.
-    """
-
-    x: Tensor
-    y: Tensor
-    concepts: Tensor
-
-
-@cache
-def pictures() -> Pictures:
-    """Textured shapes that no network was trained on."""
-    x, y, mask = drawn(COUNT, TEST, SIDE, NOISE)
-    return Pictures(x, y, concepts(y, mask))
-
-
-def shelf() -> list[tuple[str, Tensor]]:
-    """One picture of each class by its name."""
-    found = pictures()
-    firsts = [int((found.y == k).nonzero()[0]) for k in range(len(SHAPES) * len(TEXTURES))]
-    return [(f"{TEXTURES[k % 3]}, {SHAPES[k // 3]}", found.x[i, 0]) for k, i in enumerate(firsts)]
 
 
 @dataclass(frozen=True)
@@ -71,11 +41,11 @@ class Table:
 
 
 @torch.no_grad()
-def maps_of(subject: "Subject", layer: str) -> Tensor:
+def maps_of(subject: Subject, layer: str) -> Tensor:
     return subject.chain(layer)(pictures().x)  # (N, K, h, w)
 
 
-def table(subject: "Subject", layer: str) -> Table:
+def table(subject: Subject, layer: str) -> Table:
     """Units of a layer against all concepts."""
     pairs = [
         overlaps(on, pictures().concepts) for on in excited(maps_of(subject, layer), TAKEN, (SIDE, SIDE))
@@ -84,7 +54,7 @@ def table(subject: "Subject", layer: str) -> Table:
     return Table(both, either)
 
 
-def tables(subject: "Subject") -> dict[str, Table]:
+def tables(subject: Subject) -> dict[str, Table]:
     """Of every layer with maps."""
     return {layer: table(subject, layer) for layer in subject.names[:-1]}
 
@@ -111,14 +81,10 @@ class Dissected:
         return int(self.iou[frame].argmax())
 
 
-def dissect(subject: "Subject", layer: str, unit: int) -> Dissected:
+def dissect(subject: Subject, layer: str, unit: int) -> Dissected:
     """One unit of a layer."""
     maps = maps_of(subject, layer)[:, unit : unit + 1]
     top = maps.flatten(1).amax(1).topk(SHOWN).indices
     on = excited(maps, TAKEN, (SIDE, SIDE))[:, 0]  # (F, N, s, s)
     both, either = overlaps(on, pictures().concepts)
     return Dissected(pictures().x[top, 0], on[:, top], both, either)
-
-
-def name_of(concept: int) -> str:
-    return CONCEPTS[concept]

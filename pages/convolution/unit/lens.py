@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from datamodules.mnist import MNIST
 from datamodules.textured_shapes import TexturedShapes
@@ -15,9 +15,9 @@ from lab.experiments import Experiment
 from lab.lenses import drawing, surfaces
 from modules.convolution.classifier import Classifier
 from modules.convolution.cnn2d import CNN2d
-from modules.convolution.visualization import Prior, Search, box, cuts, invert, maximize, unit
-from pages.convolution.unit.dissection import pictures
-from pages.convolution.unit.room import CONCEPTS, DISSECTION, LOGITS
+from modules.convolution.visualization import Prior, Search, box, invert, maximize, unit
+from pages.convolution.unit.networks import Subject, pictures
+from pages.convolution.unit.room import CONCEPTS, DISSECTION
 
 STEPS, MATCHES, MOST = 30, 40, 8  # of an ascent, of an inversion; units beside each other
 LENGTH, RATE, NOISE, GREY = 0.1, 0.07, 0.1, 0.5
@@ -33,36 +33,6 @@ def fits(experiment: Experiment) -> bool:
         surfaces.is_a(experiment, MNIST, part="data")
         and surfaces.option(experiment, "image_size", "data") == 28
     )
-
-
-@dataclass(frozen=True)
-class Subject:
-    """A network whose units are looked at.
-
-    Attributes:
-        shelf: (N, 1, s, s), pictures of its kind. rest: grey level of what is not drawn on.
-    """
-
-    model: Classifier
-    shelf: Tensor
-    rest: float
-
-    @property
-    def side(self) -> int:
-        return self.shelf.shape[-1]
-
-    @property
-    def names(self) -> list[str]:
-        """Names of its layers, the logits last."""
-        return [*(f"layer {k}" for k in range(1, len(cuts(self.model.layers)))), LOGITS]
-
-    def chain(self, layer: str) -> nn.Sequential:
-        """From the input to the units of a layer, before their ReLU."""
-        return self.model.layers[: cuts(self.model.layers)[self.names.index(layer)]]
-
-    @torch.no_grad()
-    def units(self, layer: str) -> int:
-        return int(self.chain(layer)(self.shelf[:1]).shape[1])
 
 
 def subject(view: str, model: Classifier, dissected: Classifier) -> Subject:

@@ -2,7 +2,7 @@
 
 from lab import ui
 from modules.convolution import visualization
-from pages.convolution.unit import dissection, figures, lens, words
+from pages.convolution.unit import dissection, figures, lens, networks, words
 from pages.convolution.unit.figures import WITH, WITHOUT
 from pages.convolution.unit.room import ASCENT, DISSECTION, INVERSION, LOGITS, ROOM, SHARES, UNITS
 
@@ -99,7 +99,7 @@ elif now.view == INVERSION:
     shows, call = one.errors[-1], f"lens.inverted(one, {now.layer!r}, {priors}, {drawn}).errors[-1]"
 elif now.view == DISSECTION:
     seen = ui.compute(dissection.dissect, now)
-    film = ui.film_of(now, len(SHARES), names=[f"{share:g}" for share in SHARES])
+    film = ui.film_of(now, len(SHARES), names=[f"{share:g} %" for share in SHARES])
     with stage.picture:
         left, right = ui.columns([2, 1])
         with left:
@@ -112,7 +112,7 @@ elif now.view == DISSECTION:
     with stage.foot:
         film.bar(captions=words.dissection_captions(seen), equations=words.dissection_equations(seen))
     said = (
-        f"Over {dissection.COUNT} pictures with exact masks; the six shown hold the unit's largest values. "
+        f"Over {networks.COUNT} pictures with exact masks; the six shown hold the unit's largest values. "
         "The threshold is a quantile of the unit's own map: a small share cannot cover a concept, a large "
         "one covers the ground too."
     )
@@ -124,7 +124,7 @@ elif now.view == DISSECTION:
     shows, call = seen.iou[3], f"dissection.dissect(one, {now.layer!r}, {now.unit}).iou[3]"
 else:
     tables = ui.compute(dissection.tables, now)
-    film = ui.film_of(now, len(SHARES), names=[f"{share:g}" for share in SHARES])
+    film = ui.film_of(now, len(SHARES), names=[f"{share:g} %" for share in SHARES])
     with stage.picture:
         ui.figures(
             ("layers", figures.by_layer(tables), "Best IoU of each unit with a texture and with a shape"),
@@ -138,7 +138,7 @@ else:
         f"At {SHARES[film.at]:g} % above T the best concept is a texture of "
         f"{100 * words.leaning(first, film.at):.0f} % of the units in the first layer and of "
         f"{100 * words.leaning(last, film.at):.0f} % in the last. Textures do not leave: the class "
-        f"needs them too. Each point is a unit, over {dissection.COUNT} pictures; textures and shapes cover "
+        f"needs them too. Each point is a unit, over {networks.COUNT} pictures; textures and shapes cover "
         "equally many pixels, so that chance favours neither."
     )
     shows, call = tables["layer 1"].textures[3], 'dissection.tables(one)["layer 1"].textures[3]'

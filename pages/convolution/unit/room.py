@@ -79,10 +79,10 @@ class State:
     ] = None  # fmt: skip
     texture: Annotated[
         str | None,
-        Drawing("Draw, pick or upload a picture", 32, late("dissection", "shelf"), when=reads_texture),
+        Drawing("Draw, pick or upload a picture", 32, late("networks", "shelf"), when=reads_texture),
     ] = None
     step: Annotated[int | None, Frame("Step", seconds=0.15, when=searches)] = None
-    share: Annotated[float, Frame("Share above T, %", SHARES, seconds=1.2, when=dissects)] = 5.0
+    share: Annotated[float, Frame("Share above T", SHARES, seconds=1.2, when=dissects)] = 5.0
 
 
 ROOM = Room(
@@ -137,7 +137,7 @@ ROOM = Room(
             State(view=DISSECTION, layer="layer 2", unit=1),
         ),
         "Late unit": Scene(
-            "A unit of the last layer covers circles, striped or dotted alike: its best concept is a shape.",
+            "A unit of the last layer fits circles best, dotted ones above all: its best concept is a shape.",
             State(view=DISSECTION, layer="layer 4", unit=30, share=10.0),
         ),
         "Concepts by layer": Scene(
