@@ -19,7 +19,7 @@ if now.view == ASCENT:
     largest = ui.compute(lens.largest, now)
     film = ui.film_of(now, len(wanted.values))
     with stage.picture:
-        left, right = ui.columns([5, 3])
+        left, right = ui.columns([7, 3])
         with left:
             pair = {WITH: wanted.inputs[:, 0, 0], WITHOUT: free.inputs[:, 0, 0]}
             ui.figure(figures.tiles(pair, 2), key="ascent", share=1.0, film=film,

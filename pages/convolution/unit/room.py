@@ -105,6 +105,7 @@ ROOM = Room(
         "a": "the unit's value before its ReLU", "x": "the input", "R": "cost of the input by the prior",
         r"\varphi": "activations of the layer", r"\varphi_0": "those of the given picture",
         "A": "pixels where the unit is above its threshold", "C": "pixels of the concept",
+        r"\cap": "pixels in both", r"\cup": "pixels in either",
         r"\mathrm{IoU}": "intersection over union",
     },
     scenes={
