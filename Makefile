@@ -17,7 +17,7 @@ NEW_ENOUGH := import sys; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for python in python3 python3.13 python3.12 python3.11; do \
 	$$python -c '$(NEW_ENOUGH)' 2>/dev/null && { echo $$python; break; }; done)
 
-.PHONY: app test soak docs clean
+.PHONY: app test types suite soak docs clean
 
 app: $(VENV)/installed
 	@$(BIN)/lab app
@@ -25,8 +25,14 @@ app: $(VENV)/installed
 test: $(VENV)/installed-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
+	@$(MAKE) --no-print-directory --jobs=2 types suite
+
+# Of one process, and slow: beside the tests
+types:
+	$(BIN)/mypy
+
+suite:
 	LEVEL=$(LEVEL) $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(TESTS)
 
 soak: $(VENV)/installed-dev
