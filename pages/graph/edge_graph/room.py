@@ -76,7 +76,7 @@ ROOM = Room(
     state=State,
     symbols={
         "A": "adjacency of nodes", r"A_\mathrm{edge}": "adjacency of edges: 1 where two share an end",
-        "B": "incidence: 1 in row n, column e if node n is an end of edge e", "I": "identity",
+        "B": "incidence: 1 in row n, column e if n is an end of e", "I": "identity",
         "D": "degrees on the diagonal", "d": "degree of a node", "e": "an edge, and its number",
         "f": "another edge", "n": "a node", "m": "another node", "h": "number of a node",
         "H": "numbers of the nodes, in a row", "E": "numbers of the edges, in a row",
