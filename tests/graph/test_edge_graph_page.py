@@ -99,7 +99,7 @@ def test_bad_input_is_one_sentence(text: str, sentence: str) -> None:
 
 
 def test_the_page_shows_its_numbers() -> None:
-    bar = film(open_page(NAME), "edge")
+    bar = film(open_page(NAME), "e")
     assert bar["count"] == 8 and bar["captions"] == words.forward_captions(lens.forwards(A))
     for view, key, more in (
         (room.BACK, "back", {"back": "0 1-2"}),

@@ -19,7 +19,7 @@ if now.view == FORWARD:
 
     def pressed(x: float, y: float) -> dict[str, Any]:
         """The edge that a click in either drawing chooses."""
-        return ui.moved(now, edge=figures.edge_at(one, x, y))
+        return ui.moved(now, e=figures.edge_at(one, x, y))
 
     with stage.picture:
         left, right = ui.columns([2, 1])
@@ -27,7 +27,7 @@ if now.view == FORWARD:
             ui.button_figure(
                 figures.forwards(one), key="pair", share=1.0, film=film, on_press=pressed, whole=False,
                 alt=f"The graph and its edge graph; edge {film.at} is marked in both",
-                data={"edge": range(len(one.links)), "first": one.links[:, 0], "second": one.links[:, 1],
+                data={"number": range(len(one.links)), "first": one.links[:, 0], "second": one.links[:, 1],
                       "node that they share": one.via},
             )  # fmt: skip
         with right:
@@ -97,7 +97,7 @@ else:
             ui.figure(
                 sums.drawing(three), key="graph", share=1.0, film=film,
                 alt="The graph with a number on every node and edge; thick rims are receiver and senders",
-                data={"receiver": range(len(three.result)), "result": three.result},
+                data={"at": range(len(three.result)), "result": three.result},
             )  # fmt: skip
         with right:
             ui.figure(

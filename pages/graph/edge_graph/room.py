@@ -61,7 +61,7 @@ class State:
     own: Annotated[float, Slider("ψ, the node's own state", -2.0, 2.0, step=0.5, when=layered)] = 1.0
     heard: Annotated[float, Slider("ω, its neighbours", -2.0, 2.0, step=0.5, when=layered)] = 0.5
     edges: Annotated[float, Slider("γ, its edges", -2.0, 2.0, step=0.5, when=layered)] = -1.0
-    edge: Annotated[int, Frame("Edge", seconds=0.9, when=builds)] = 2
+    e: Annotated[int, Frame("Edge", seconds=0.9, when=builds)] = 2
     receiver: Annotated[int, Frame("Receiver", seconds=0.9, when=updates)] = 3
 
 
@@ -82,32 +82,32 @@ ROOM = Room(
         "H": "numbers of the nodes, in a row", "E": "numbers of the edges, in a row",
         r"\psi": "weight of the node's own number", r"\omega": "weight of its neighbours'",
         r"\gamma": "weight of its edges'", "N": "number of nodes",
-        "K": "of so many nodes: K₃ is a triangle, K₁,₃ a star with three rays", "b": "column of B",
+        "K": "K₃ is a triangle, K₁,₃ a star of three rays", "b": "column of B",
     },
     scenes={
         "Edge graph": Scene(
             "Edge 2 on the left is node 2 on the right, joined to the five edges that share an end with it.",
-            State(edge=2),
+            State(e=2),
         ),
         "Hub": Scene(
             "A node of degree 6 becomes a clique: 15 edges, all in its colour, between the six squares.",
-            State(a=HUB, edge=0),
+            State(a=HUB, e=0),
         ),
         "Ring": Scene(
             "The edge graph of a ring is a ring again: every column of A_edge has two ones.",
-            State(a=RING, edge=0),
+            State(a=RING, e=0),
         ),
         "Way back": Scene(
             "Each clique of one colour is a node again: square 1 lies in two, its ends.",
-            State(view=BACK, edge=1),
+            State(view=BACK, e=1),
         ),
         "Triangle": Scene(
             "Three edges that meet in pairs: a triangle or a star? Both have this edge graph.",
-            State(view=BACK, back=TRIANGLE, edge=0),
+            State(view=BACK, back=TRIANGLE, e=0),
         ),
         "Claw": Scene(
             "A claw is no edge graph: edge 0 would need three ends.",
-            State(view=BACK, back=CLAW, edge=0),
+            State(view=BACK, back=CLAW, e=0),
         ),
         "Node to edge": Scene(
             "An edge hears of its two ends: column 2 of B has two ones, and the numbers of two nodes add up.",
