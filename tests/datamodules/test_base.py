@@ -330,6 +330,7 @@ SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
     "Cooccurrence": {"num_sentences": 20}, "Letters": {"num_train": 20}, "Lines": {"corpus": "pydocs"},
     "Spanish": {"num_train": 20}, "Copying": {"num_train": 20},
     "Scenes": {"num_train": 20}, "Attributes": {"num_train": 20}, "ScatteredDigits": {"num_train": 20},
+    "TexturedShapes": {"num_train": 20},
 }  # fmt: skip
 BATCHED = [
     c
