@@ -183,7 +183,7 @@ class Visit:
     def worked(self) -> Any:
         """Wait until no job goes on."""
         while self.tab.locator(WORKS).count():
-            self.tab.wait_for_selector(WORKS, state="detached")
+            self.tab.wait_for_selector(WORKS, state="detached", timeout=300_000)  # a page may train
             self.settle()
         return self.tab
 
