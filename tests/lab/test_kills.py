@@ -19,8 +19,8 @@ def kills(*bounds: int, place: Path, of: str = "run") -> str:
 
 
 @pytest.mark.heavy
-def test_twenty_kills_change_nothing(tmp_path: Path) -> None:
-    assert "   20  kills" in kills(20, place=tmp_path)
+def test_ten_kills_change_nothing(tmp_path: Path) -> None:
+    assert "   10  kills" in kills(10, place=tmp_path)
 
 
 @pytest.mark.heavy

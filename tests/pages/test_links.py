@@ -17,7 +17,7 @@ from lab.ui.controls import drawing, widgets
 from lab.ui.figures import plots
 
 pytestmark = pytest.mark.fuzz
-LINKS = {50: 20, 500: 200, 10_000: 2000}[settings().max_examples]  # each draws a page
+LINKS = {50: 20, 200: 100, 10_000: 2000}[settings().max_examples]  # each draws a page
 
 STRANGE = [
     "", " ", "1e400", "-1e400", "nan", "inf", "-inf", str(10**20), str(-(10**20)), "1e308",
@@ -118,7 +118,7 @@ def page_links(draw: Any) -> tuple[str, dict[str, Any]]:
 @given(link=page_links())
 @settings(max_examples=LINKS)
 def test_no_link_breaks_a_page(link: tuple[str, dict[str, Any]], tmp_path: Path) -> None:
-    """200 links over all pages at LEVEL=all, 2,000 by `make soak`, each of up to four values."""
+    """100 links over all pages at LEVEL=all, 2,000 by `make soak`, each of up to four values."""
     topic, parameters = link
     page = run_page(topic, **parameters)
     assert not failures(page), failures(page)

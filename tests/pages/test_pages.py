@@ -42,7 +42,7 @@ TEXTS = ("text_input", "text_area")
 NUMBERS = ("slider", "number_input")
 OTHERS = (*NUMBERS, *TEXTS, "button")
 QUICK = os.environ.get("LEVEL", "quick") == "quick"
-OPTIONS = 1 if QUICK else 3  # of a choice, besides the one it stands on
+OPTIONS = 1 if QUICK else 2  # of a choice, besides the one it stands on
 TOGETHER = (*NUMBERS, *TEXTS, *CHOICES) if QUICK else ()  # are moved in one run of the page
 ROUNDS = 1 if QUICK else 200
 
@@ -162,7 +162,7 @@ def linked(page: AppTest) -> dict[str, Any]:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_control_moved_once(topic: str) -> None:
-    """Also those that appear only after another was moved: three options of every choice are visited. At the
+    """Also those that appear only after another was moved: two more options of every choice are visited. At the
     quick level one is, of those that a fresh page shows, and all move together. Before that, a bad link is
     opened beside the fresh page."""
     prefetch.calls.clear()
