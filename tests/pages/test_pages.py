@@ -162,9 +162,9 @@ def linked(page: AppTest) -> dict[str, Any]:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_control_moved_once(topic: str) -> None:
-    """Also those that appear only after another was moved: two more options of every choice are visited. At the
-    quick level one is, of those that a fresh page shows, and all move together. Before that, a bad link is
-    opened beside the fresh page."""
+    """Also those that appear only after another was moved: two more options of every choice are visited. At
+    the quick level one is, of those that a fresh page shows, and all move together. Before that, a bad link
+    is opened beside the fresh page."""
     prefetch.calls.clear()
     page = run_page(topic)
     assert not failures(page), failures(page)

@@ -148,9 +148,10 @@ def source(*objects: Any, references: Sequence[str] = ()) -> None:
 @lru_cache(maxsize=512)
 def highlighted(code: str, mode: theme.Mode) -> str:
     """The code as HTML with the colours of its parts."""
+    # from their own modules: a package of them is not whole while another reader imports it
     from pygments import highlight
-    from pygments.formatters import HtmlFormatter
-    from pygments.lexers import PythonLexer
+    from pygments.formatters.html import HtmlFormatter
+    from pygments.lexers.python import PythonLexer
 
     colours = HtmlFormatter(noclasses=True, nobackground=True, style=STYLES[mode])
     return str(highlight(code, PythonLexer(), colours))

@@ -16,7 +16,8 @@ HEIGHT = 540
 COLORS = (theme.HIDDEN, theme.SKY, theme.VERMILLION)  # ground, cell, border
 NOW = theme.ORANGE  # the region that is being made
 GAP = 0.02  # between tiles, of the width
-STEP = 0.14  # between two joining lines, of the largest grid
+WIDEST = 0.9  # of the largest grid; two columns of grids are 1 apart
+STEP = 0.36  # between two joining lines
 
 
 def flat(colors: tuple[str, ...]) -> list[list[float | str]]:
@@ -134,10 +135,10 @@ def evidence(one: Assembly, classes: tuple[str, ...]) -> Tree:
 # --- Sizes ----------------------------------------------------------------------------------------------
 
 
-def square(left: float, middle: float, side: float) -> tuple[list[float], list[float]]:
-    """The closed line around a square by its left edge and its middle line."""
-    top, bottom = middle + side / 2, middle - side / 2
-    return [left, left + side, left + side, left, left], [bottom, bottom, top, top, bottom]
+def square(middle: float, side: float) -> tuple[list[float], list[float]]:
+    """The closed line around a square by its middle, on one line."""
+    left, right, half = middle - side / 2, middle + side / 2, side / 2
+    return [left, right, right, left, left], [-half, -half, half, half, -half]
 
 
 def stroke(x: Any, y: Any, color: str, width: float, dash: str = "solid") -> dict[str, Any]:
@@ -147,58 +148,48 @@ def stroke(x: Any, y: Any, color: str, width: float, dash: str = "solid") -> dic
 
 def grids(one: Pyramid) -> Tree:
     """All grids to one scale, down and up: before and after convolutions, and the cropped windows."""
-    largest = one.n
-    space = 0.16 * largest
+    scale = WIDEST / one.n
     data: list[dict[str, Any]] = []
     notes: list[dict[str, Any]] = []
-    lefts, left = [], 0.0
-    for grid in one.grids:
-        lefts.append(left)
-        left += max(grid.before, 0.05 * largest) + space
-    whole = left - space
     windows = {g.level: g for g in one.grids if g.up}
-    for grid, x0 in zip(one.grids, lefts, strict=True):
+    for column, grid in enumerate(one.grids):
         color = theme.VERMILLION if grid.fails else theme.OUTPUT if grid.up else theme.INPUT
-        inset = (grid.before - grid.after) / 2
-        lines = [(grid.before, 0.0, theme.fade(color, 0.6), "solid"), (grid.after, inset, color, "solid")]
+        lines = [(grid.before, theme.fade(color, 0.6), "solid"), (grid.after, color, "solid")]
         if not grid.up and grid.level in windows and windows[grid.level].crop:
-            window = windows[grid.level].before
-            lines.append((window, (grid.before - window) / 2, theme.OUTPUT, "dash"))
-        for side, moved, shade, dash in lines:
-            x, y = square(x0 + moved, 0, side)
+            lines.append((windows[grid.level].before, theme.OUTPUT, "dash"))
+        for side, shade, dash in lines:
             fill = {"fill": "toself", "fillcolor": theme.fade(color, 0.18)} if side == grid.after else {}
-            data.append(stroke(x, y, shade, 3, dash) | fill)
+            data.append(stroke(*square(column, scale * side), shade, 3, dash) | fill)
         notes.append({
-            "x": x0 + grid.before / 2, "y": grid.before / 2 + 0.04 * largest, "yanchor": "bottom",
-            "text": f"{grid.before}<br><b>{grid.after}</b>", "showarrow": False,
+            "x": column, "y": scale * grid.before / 2 + 0.04, "yanchor": "bottom", "showarrow": False,
+            "text": f"{grid.before}<br><b>{grid.after}</b>",
             "font": {"size": theme.FONT_SIZE + 2, "color": theme.text()},
         })  # fmt: skip
         if grid.fails:
             notes.append({
-                "x": x0 + grid.before + 0.1 * largest, "y": 0, "xanchor": "left", "showarrow": False,
+                "x": column + 0.6, "y": 0, "xanchor": "left", "showarrow": False,
                 "text": "odd" if grid.after else "nothing left",
                 "font": {"size": theme.FONT_SIZE + 2, "color": theme.VERMILLION},
             })  # fmt: skip
         if grid.up:
-            down = lefts[grid.level] + one.grids[grid.level].before / 2
-            x1, depth = x0 + grid.before / 2, -0.5 * largest - STEP * largest * (one.levels - grid.level)
-            low = -grid.before / 2
-            start = -one.grids[grid.level].before / 2
-            data.append(stroke([down, down, x1, x1], [start, depth, depth, low], theme.soft(), 2))
+            depth = -0.5 - STEP * (one.levels - grid.level)
+            kept = -scale * one.grids[grid.level].before / 2
+            sides = [grid.level, grid.level, column, column]
+            ends = [kept, depth, depth, -scale * grid.before / 2]
+            data.append(stroke(sides, ends, theme.soft(), 2))
             notes.append({
-                "x": (down + x1) / 2, "y": depth, "yanchor": "bottom", "showarrow": False,
+                "x": (grid.level + column) / 2, "y": depth, "yanchor": "bottom", "showarrow": False,
                 "text": f"crop {grid.crop}" if grid.crop else "join",
                 "font": {"size": theme.FONT_SIZE, "color": theme.text()},
             })  # fmt: skip
-    edges = [square(x0 - 0.03 * largest, 0, max(g.before, 0.05 * largest) + 0.06 * largest)
-             for g, x0 in zip(one.grids, lefts, strict=True)]  # fmt: skip
+    edges = [square(column, scale * g.before + 0.08) for column, g in enumerate(one.grids)]
     frame_x, frame_y = (per_frame([edge[axis] for edge in edges]) for axis in (0, 1))
     data.append(stroke(frame_x, frame_y, theme.text(), 2, "dot"))
-    deep = -0.55 * largest - STEP * largest * one.levels if any(g.up for g in one.grids) else -0.6 * largest
+    deep = -0.6 - STEP * one.levels if any(g.up for g in one.grids) else -0.6
     layout = {
         "height": HEIGHT - 170, "margin": {"l": 4, "r": 4, "t": 4, "b": 4}, "annotations": notes,
-        "xaxis": {"visible": False, "range": [-0.05 * largest, max(whole, 2.2 * largest) + 0.05 * largest]},
-        "yaxis": {"visible": False, "range": [deep, 0.92 * largest], "scaleanchor": "x"},
+        "xaxis": {"visible": False, "range": [-0.6, max(len(one.grids), 4) - 0.4]},
+        "yaxis": {"visible": False, "range": [deep, 1.2], "scaleanchor": "x"},
     }  # fmt: skip
     return {"data": data, "layout": layout}
 
