@@ -17,7 +17,7 @@ COLORS = (theme.HIDDEN, theme.SKY, theme.VERMILLION)  # ground, cell, border
 NOW = theme.ORANGE  # the region that is being made
 GAP = 0.02  # between tiles, of the width
 WIDEST = 0.9  # of the largest grid; two columns of grids are 1 apart
-STEP = 0.36  # between two joining lines
+STEP = 0.25  # between two joining lines
 
 
 def flat(colors: tuple[str, ...]) -> list[list[float | str]]:
@@ -178,7 +178,7 @@ def grids(one: Pyramid) -> Tree:
             ends = [kept, depth, depth, -scale * grid.before / 2]
             data.append(stroke(sides, ends, theme.soft(), 2))
             notes.append({
-                "x": (grid.level + column) / 2, "y": depth, "yanchor": "bottom", "showarrow": False,
+                "x": grid.level + 0.5, "y": depth, "showarrow": False, "bgcolor": theme.paper(),
                 "text": f"crop {grid.crop}" if grid.crop else "join",
                 "font": {"size": theme.FONT_SIZE, "color": theme.text()},
             })  # fmt: skip
