@@ -55,7 +55,8 @@ def discs(one: Molecule, p: np.ndarray, colors: Sequence[str], at: str = "", **m
 
 
 def whole(data: list[dict[str, Any]], p: np.ndarray) -> Tree:
-    low, high = p.min(0) - 0.25, p.max(0) + 0.25
+    room = 0.45, 0.3  # to a side there is a number beside its atom
+    low, high = p.min(0) - room, p.max(0) + room
     shape = {"visible": False, "constrain": "domain"}
     return {"data": data, "layout": {
         "height": HEIGHT, "margin": {"l": 4, "r": 4, "t": 4, "b": 4}, "hovermode": "closest",
@@ -74,6 +75,20 @@ def shade(value: float, most: float) -> str:
     return "#" + "".join(f"{v:02X}" for v in mixed)
 
 
+def free_sides(p: np.ndarray, bonds: Any) -> np.ndarray:
+    """Directions (N, 2) of length 1 into a wide gap between the bonds of each atom, rather to the outside."""
+    results = []
+    for n, here in enumerate(p):
+        ends = [b if a == n else a for a, b in bonds if n in (a, b)]
+        x, y = (p[ends] - here).T if ends else np.array([[0.0], [-1.0]])
+        turns = np.sort(np.arctan2(y, x))
+        gaps = np.diff(turns, append=turns[0] + 2 * np.pi)
+        sides = np.stack([np.cos(turns + gaps / 2), np.sin(turns + gaps / 2)], 1)
+        away = here - p.mean(0)
+        results.append(sides[(gaps + sides @ away / max(float(np.linalg.norm(away)), 1e-6)).argmax()])
+    return np.stack(results)
+
+
 def number(value: float) -> str:
     return f"{value:+.2f}".replace("-", "−")
 
@@ -90,10 +105,7 @@ def contributions(one: Atoms) -> Tree:
     disc |= {"hoverinfo": "text", "hovertext": [f"atom {n}: {number(v)}" for n, v in enumerate(parts)]}
     data = [lines(p, one.molecule.bonds, color=theme.HIDDEN, width=4), disc]
     if N <= MANY:
-        centre = p.mean(0)
-        away = p - centre
-        far = np.linalg.norm(away, axis=1, keepdims=True)
-        beside = p + 0.17 * np.where(far > 1e-6, away / np.maximum(far, 1e-6), [[0, 1]])
+        beside = p + 0.23 * free_sides(p, one.molecule.bonds)
         data.append({
             "type": "scatter", "mode": "text", "x": beside[:, 0], "y": beside[:, 1], "hoverinfo": "skip",
             "text": [number(v) for v in parts], "showlegend": False,
