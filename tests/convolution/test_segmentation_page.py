@@ -166,7 +166,7 @@ def test_sides_of_the_text() -> None:
         assert figures.grids(one)["data"] and figures.legal(one)["data"]
 
 
-@pytest.mark.parametrize(("scene", "key", "count"), [(1, "label", 3), (4, "step", 10), (8, "layer", 9)])
+@pytest.mark.parametrize(("scene", "key", "count"), [(1, "label", 3), (4, "step", 11), (8, "layer", 9)])
 def test_films_of_scenes(scene: int, key: str, count: int) -> None:
     page = open_page("convolution/segmentation", scene=scene)
     assert film(page, key)["count"] == count and not warnings(page)
