@@ -51,6 +51,13 @@ def node_at(positions: Tensor, x: float, y: float) -> int:
     return int((positions - torch.tensor([x, y])).norm(dim=1).argmin())
 
 
+def strokes(p: np.ndarray, pairs: Any) -> tuple[np.ndarray, np.ndarray]:
+    """One line through pairs of places of p (N, 2), broken between them: x and y, three numbers a pair."""
+    pairs = array(pairs).reshape(-1, 2).astype(int)
+    gap = np.full((len(pairs), 1), np.nan)
+    return np.hstack([p[pairs, 0], gap]).ravel(), np.hstack([p[pairs, 1], gap]).ravel()
+
+
 def ink(color: str) -> str:
     """Black or white, whichever reads better on `color` (WCAG's relative luminance)."""
     r, g, b = (int(color[i : i + 2], 16) / 255 for i in (1, 3, 5))
@@ -103,10 +110,7 @@ def network(
     fig = go.Figure()
 
     def lines(pairs: Any, name: str, **line: Any) -> None:
-        pairs = array(pairs).reshape(-1, 2).astype(int)
-        gap = np.full((len(pairs), 1), np.nan)
-        x = np.hstack([p[pairs, 0].reshape(-1, 2), gap]).ravel()
-        y = np.hstack([p[pairs, 1].reshape(-1, 2), gap]).ravel()
+        x, y = strokes(p, pairs)
         fig.add_trace(
             go.Scatter(x=x, y=y, mode="lines", name=name, line=line, hoverinfo="skip", showlegend=False)
         )

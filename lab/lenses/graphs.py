@@ -21,6 +21,7 @@ from datamodules.motifs import Motifs
 from datamodules.planetoid import Planetoid
 from datamodules.tu import TU
 from lab.errors import UserError
+from lab.known_graphs import FIGURE_13_4, FIGURE_13_11, PATH, RING
 from modules.graph.encoding import adjacency
 
 EDIT = re.compile(r"([+\-−])(\d+)-(\d+)")
@@ -93,14 +94,6 @@ def toggle(edge_index: Tensor, num_nodes: int, edits: str, a: int, b: int) -> st
 
 # --- Graphs that are typed --------------------------------------------------------------------------
 
-FIGURE_13_4 = "0-1 0-3 1-2 1-3 1-4 2-4 3-4 4-5 4-7 5-6 5-7"  # of [UDL], which counts from 1
-FIGURE_13_11 = (
-    "0-1 0-2 0-3 1-2 1-4 2-3 2-4 3-4 5-6 5-8 6-7 6-8 7-9 8-9 8-10 8-11 9-11 10-11 12-13 12-14 12-15 13-14 "
-    "14-15 14-16 15-16 17-18 17-19 18-19 18-20 19-20 19-21 19-22 20-22 21-22 0-5 3-12 4-12 10-12 10-17 11-19 "
-    "15-20"
-)
-PATH = "0-1 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 10-11"
-RING = f"{PATH} 0-11"
 MOST = 24  # nodes whose numbers can be read
 WORD = re.compile(r"(\d+)(?:([-−–:])(\d+))?")
 
@@ -219,19 +212,6 @@ def held_out(card: dict[str, Any]) -> list[Graph]:
         return _graph_set(kind, args.get("name", "MUTAG"), args.get("fold", 0), args.get("seed", 0))
     except MissingData as error:
         raise UserError(str(error)) from None
-
-
-ATOMS = ("C", "O", "N", "Cl", "F", "Br", "I")  # of MUTAG, the most frequent first
-
-
-@lru_cache(maxsize=1)
-def atoms() -> list[str]:
-    """Symbols of MUTAG's labels in their order, found by how often each occurs: copies of the data number
-    them in different orders."""
-    module = TU("MUTAG")
-    module.setup()
-    often = torch.cat([graph.x for graph in module.graphs]).sum(0).argsort(descending=True).tolist()
-    return [ATOMS[often.index(label)] for label in range(len(ATOMS))]
 
 
 def karate() -> OneGraph:

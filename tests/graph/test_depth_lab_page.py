@@ -22,7 +22,6 @@ def smoothing(
 
 
 def test_the_graphs_are_what_they_are_called() -> None:
-    assert room.FIGURE_13_11 == graphs.FIGURE_13_11
     tree, ring = lens.world(TREE, FIGURE), lens.world(RING, FIGURE)
     for one, peer in ((tree, nx.balanced_tree(2, 4)), (ring, nx.cycle_graph(24))):
         assert nx.is_isomorphic(nx.Graph(one.edges.T.tolist()), peer)

@@ -27,7 +27,6 @@ def listed(a: torch.Tensor, length: int, end: int) -> list[int]:
 
 
 def test_the_graph_is_that_of_all_pages() -> None:
-    assert room.FIGURE_13_4 == graphs.FIGURE_13_4
     assert torch.equal(lens.matrix(G4, False), graphs.typed(room.FIGURE_13_4))
     assert graphs.arrows("1-0 2").tolist() == [[0, 0, 0], [1, 0, 0], [0, 0, 0]]
 

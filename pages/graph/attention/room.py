@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from lab.known_graphs import FIGURE_13_4
 from lab.room import Choice, Frame, Model, Number, Room, Scene, Slider, Text, late
 
 VIEWS = DRAWN, TRAINED = "One layer", "Trained network"
@@ -11,7 +12,6 @@ MODES = GCN, SELF, GAT, GATV2, DOT = (
 )  # fmt: skip
 SENDERS = NEIGHBOURS, ALL = "neighbours", "all nodes"
 WRITTEN = WEIGHTS, RANKS = "weights", "ranks"
-G4 = "0-1 0-3 1-2 1-3 1-4 2-4 3-4 4-5 4-7 5-6 5-7"
 
 
 def drawn(state: Any) -> bool:
@@ -54,7 +54,7 @@ class State:
         str,
         Text("Edges", 600, reads=late("lab.lenses.graphs", "typed"), area=False, when=drawn,
              examples=late("lab.lenses.graphs", "examples")),
-    ] = G4  # fmt: skip
+    ] = FIGURE_13_4  # fmt: skip
     node: Annotated[int, Frame("Receiver n =", seconds=1.0)] = 4
 
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from lab.figures import theme
 from lab.figures.basic import array
 from lab.figures.moving import Tree, per_frame
-from lab.figures.networks import ink, layout
+from lab.figures.networks import ink, layout, strokes
 from pages.graph.edge_graph.lens import Built, Returned
 
 HEIGHT, SMALL = 520, 9  # pixels; rows and columns up to which cells have their numbers
@@ -48,13 +48,6 @@ def edge_at(one: Built, x: float, y: float) -> int:
     return int(np.linalg.norm(q - [x, y], axis=1).argmin())
 
 
-def strokes(p: np.ndarray, pairs: Sequence[Sequence[int]]) -> np.ndarray:
-    """One line through all pairs, (2, 3 P), broken between them."""
-    gap = np.full((1, 2), np.nan)
-    parts = [np.vstack([p[list(pair)], gap]) for pair in pairs]
-    return np.concatenate(parts).T if parts else np.full((2, 1), np.nan)
-
-
 def line(p: np.ndarray, pairs: Sequence[Sequence[int]], at: str, color: str, width: float) -> dict[str, Any]:
     x, y = strokes(p, pairs)
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "xaxis": f"x{at}", "yaxis": f"y{at}",
@@ -65,8 +58,8 @@ def lines(
     p: np.ndarray, pairs: Sequence[Sequence[Sequence[int]]], at: str, color: str, width: float
 ) -> dict[str, Any]:
     """Other pairs in each frame."""
-    each = [strokes(p, now) for now in pairs]
-    most = max(part.shape[1] for part in each)
+    each = [np.stack(strokes(p, now)) for now in pairs]
+    most = max(1, *(part.shape[1] for part in each))
     full = np.stack([np.pad(part, ((0, 0), (0, most - part.shape[1])), constant_values=np.nan)
                      for part in each])  # fmt: skip
     return line(p, [], at, color, width) | {"x": per_frame(full[:, 0]), "y": per_frame(full[:, 1])}

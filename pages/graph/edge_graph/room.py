@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from lab.known_graphs import FIGURE_13_4
 from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, late
 
 VIEWS = FORWARD, BACK, UPDATES = "Edge graph", "Way back", "Updates"
@@ -12,7 +13,6 @@ WAYS = NODE_NODE, EDGE_NODE, NODE_EDGE, EDGE_EDGE, THERE_AND_BACK, LAYER = (
     "layer: node ← node, edges",
 )  # fmt: skip
 FIGURE_13_13 = "0-2 0-3 0-4 0-5 1-2 1-4 3-4 3-5"
-FIGURE_13_4 = "0-1 0-3 1-2 1-3 1-4 2-4 3-4 4-5 4-7 5-6 5-7"
 HUB, RING = "0-1 0-2 0-3 0-4 0-5 0-6", "0-1 1-2 2-3 3-4 4-5 5-0"
 PROBLEM = "0-1 0-2 1-2 1-3 2-4 2-5 3-5 4-5"  # figure 13.15b, with nodes that are edges
 TRIANGLE, CLAW = "0-1 0-2 1-2", "0-1 0-2 0-3"

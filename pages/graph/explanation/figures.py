@@ -6,11 +6,11 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from datamodules.tu import ATOMS
 from lab.figures import basic, theme
 from lab.figures.basic import array
 from lab.figures.moving import Tree, per_frame, resting
 from lab.figures.networks import ink, layout
-from lab.lenses.graphs import ATOMS, atoms
 from pages.graph.explanation.lens import Found
 from pages.graph.explanation.room import STEPS
 
@@ -108,7 +108,7 @@ def fitting(one: Found) -> Tree:
 def features(one: Found) -> Tree:
     """The mask of the features, step by step."""
     masks = array(one.found.features[torch.tensor(STEPS)])
-    names = atoms() if one.case.marks[0] in ATOMS else [str(d) for d in range(masks.shape[1])]
+    names = list(ATOMS) if one.case.marks[0] in ATOMS else [str(d) for d in range(masks.shape[1])]
     fig = basic.bars(names, masks[0], xlabel="feature", ylabel="mask", height=260, color=theme.INPUT)
     fig.update_traces(hovertext=None, text=None)
     fig.update_yaxes(range=[0, 1], nticks=3)

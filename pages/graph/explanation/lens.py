@@ -15,7 +15,7 @@ from datamodules.graph import OneGraph
 from datamodules.house_shapes import HouseShapes
 from datamodules.karate import Karate
 from datamodules.motifs import Motifs
-from datamodules.tu import TU
+from datamodules.tu import ATOMS, TU
 from lab.errors import UserError
 from lab.experiments import Experiment
 from lab.lenses import graphs, surfaces
@@ -93,7 +93,7 @@ def case(model: Network, card: Card, which: int, drawn: Tensor | None) -> Case:
         x, edges, label = graphs.held_out(dict(card))[which]
     if molecules:
         kinds = x.argmax(1)
-        symbols = [graphs.atoms()[k] for k in kinds.tolist()]
+        symbols = [ATOMS[k] for k in kinds.tolist()]
         return Case(x, edges, None, list(TU("MUTAG").classes), None, label, symbols, kinds)
     truth = in_cycles(edges)
     kinds = torch.zeros(len(x), dtype=torch.long)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from lab.known_graphs import FIGURE_13_4
 from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, Toggle, late
 
 VIEWS = WALKS, LISTS, RELABELLED = "Walks", "A, X and E", "Relabelling"
@@ -11,7 +12,6 @@ ENDS = TO, FROM = "to node n", "from node n"
 LAYERS = SUM, MEAN, GCN, BROKEN = "sum", "mean", "gcn", "weights per node"
 LENGTHS = range(7)
 FIGURE_13_3 = "0-2 0-3 1-2 2-3 2-5 3-4 4-5"
-FIGURE_13_4 = "0-1 0-3 1-2 1-3 1-4 2-4 3-4 4-5 4-7 5-6 5-7"
 LAYERED = "0-1 0-2 1-3 2-3 2-4 3-5 4-5 5-6"
 PATH = "0-1 1-2 2-3 3-4 4-5 5-6 6-7"
 

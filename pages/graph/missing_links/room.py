@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from lab.known_graphs import FIGURE_13_11
 from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, late
 
 GRAPHS = COMMUNITIES, KARATE, OWN = "Four communities", "Karate club", "My own graph"
 VIEWS = RANKING, MATRIX = "Ranking", "All pairs"
-FIGURE_13_11 = (
-    "0-1 0-2 0-3 1-2 1-4 2-3 2-4 3-4 5-6 5-8 6-7 6-8 7-9 8-9 8-10 8-11 9-11 10-11 12-13 12-14 12-15 13-14 "
-    "14-15 14-16 15-16 17-18 17-19 18-19 18-20 19-20 19-21 19-22 20-22 21-22 0-5 3-12 4-12 10-12 10-17 "
-    "11-19 15-20"
-)
 
 
 def is_own(state: Any) -> bool:

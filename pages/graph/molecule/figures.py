@@ -9,7 +9,7 @@ import torch
 from lab.figures import basic, theme
 from lab.figures.basic import array
 from lab.figures.moving import Tree, per_frame, resting
-from lab.figures.networks import ink, layout
+from lab.figures.networks import ink, layout, strokes
 from pages.graph.molecule.lens import NETS, Atoms, Cuts, Pair
 from pages.graph.molecule.reading import Molecule
 
@@ -36,9 +36,7 @@ def atom_at(one: Molecule, x: float, y: float) -> int:
 
 
 def lines(p: np.ndarray, bonds: Sequence[Sequence[int]], at: str = "", **line: Any) -> dict[str, Any]:
-    gap = np.full((1, 2), np.nan)
-    parts = [np.vstack([p[list(bond)], gap]) for bond in bonds] or [np.full((1, 2), np.nan)]
-    x, y = np.concatenate(parts).T
+    x, y = strokes(p, bonds)
     return {"type": "scatter", "mode": "lines", "x": x, "y": y, "hoverinfo": "skip", "showlegend": False,
             "xaxis": f"x{at}", "yaxis": f"y{at}", "line": line}  # fmt: skip
 

@@ -12,6 +12,7 @@ from typing import cast
 
 import torch
 import torch.nn.functional as F
+from scipy.sparse.csgraph import connected_components
 from torch import Tensor
 
 from lab.bench import record
@@ -119,8 +120,7 @@ def divide(own: Tensor, count: int, method: str, seed: int) -> Tensor:
         return partition(edges, N, count, seed)
     if method == RANDOM:
         return torch.randperm(N, generator=torch.Generator().manual_seed(seed)) % count
-    away = torch.linalg.matrix_power(own.double() + torch.eye(N), N)
-    if not bool((away > 0).all()):
+    if connected_components(own.numpy(), directed=False)[0] > 1:
         raise UserError("Eigenvectors need a connected graph: join its pieces, or choose another method.")
     return spectral(own, count, seed)
 
@@ -151,7 +151,9 @@ class Noise:
     cora: Tensor
 
 
-def heard(edges: Tensor, nodes: int, copies: int, most: int | None, generator: torch.Generator) -> Tensor:
+def sampled_matrices(
+    edges: Tensor, nodes: int, copies: int, most: int | None, generator: torch.Generator
+) -> Tensor:
     """S of so many draws, (copies, N, N): a node, and the mean of at most `most` of its senders.
 
     All are drawn at once, from the disjoint union of as many copies of the graph.
@@ -191,7 +193,7 @@ def noise(own: Tensor, seed: int) -> Noise:
     model = seeded(partial(GCN, N, CLASSES, [WIDTH], propagation="mean"), seed)
 
     def draws(most: int | None, count: int) -> Tensor:
-        s = heard(edges, N, 2 * count, most, generator)
+        s = sampled_matrices(edges, N, 2 * count, most, generator)
         return gradients(s.reshape(count, 2, N, N), y, model)
 
     exact = draws(None, 1)[0]

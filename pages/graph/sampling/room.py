@@ -3,22 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from lab.known_graphs import FIGURE_13_10, FIGURE_13_11
 from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, late
 
 VIEWS = SAMPLES, PARTS, NOISE = "Sample", "Parts", "Noise"
 METHODS = SWAPS, SPECTRAL, RANDOM = "Kernighan-Lin", "spectral", "random"
 COUNTS = "2", "4", "8"
 SINGLE, PAIRS = "one part", "two parts"
-FIGURE_13_10 = (
-    "0-1 0-2 0-3 1-2 1-8 1-9 2-3 2-9 3-4 3-6 3-7 4-5 4-7 5-7 6-7 6-9 6-10 7-10 7-13 8-9 9-11 9-12 9-16 "
-    "10-12 11-14 11-15 11-16 12-13 12-16 12-17 13-17 13-18 14-15 14-19 15-16 15-19 16-17 16-19 17-18 17-20 "
-    "17-21 17-22 18-22 19-20 20-21 21-22"
-)
-FIGURE_13_11 = (
-    "0-1 0-2 0-3 1-2 1-4 2-3 2-4 3-4 5-6 5-8 6-7 6-8 7-9 8-9 8-10 8-11 9-11 10-11 12-13 12-14 12-15 13-14 "
-    "14-15 14-16 15-16 17-18 17-19 18-19 18-20 19-20 19-21 19-22 20-22 21-22 0-5 3-12 4-12 10-12 10-17 "
-    "11-19 15-20"
-)
 
 
 def samples(state: Any) -> bool:

@@ -3,18 +3,13 @@
 from dataclasses import dataclass
 from typing import Annotated, Any
 
+from lab.known_graphs import FIGURE_13_11, PATH
 from lab.room import Choice, Frame, Room, Scene, Slider, Text, late
 
 VIEWS = EIGENVECTORS, FILTER = "Eigenvectors", "Filter"
 LAPLACIANS = PLAIN, NORMALISED = "D − A", "normalised"
 FILTERS = LOW, HEAT, BAND, KIPF, IDENTITY = "Low pass", "Heat", "Band", "Kipf", "Identity"
 TERMS = range(1, 13)
-PARTS = (
-    "0-1 0-2 0-3 1-2 1-4 2-3 2-4 3-4 5-6 5-8 6-7 6-8 7-9 8-9 8-10 8-11 9-11 10-11 12-13 12-14 12-15 13-14 "
-    "14-15 14-16 15-16 17-18 17-19 18-19 18-20 19-20 19-21 19-22 20-22 21-22 0-5 3-12 4-12 10-12 10-17 11-19 "
-    "15-20"
-)
-PATH = "0-1 1-2 2-3 3-4 4-5 5-6 6-7 7-8 8-9 9-10 10-11"
 IMPULSE = "0 0 0 0 0 1"
 NOISE = "1 -1 2 0 1 -2 1 0 -1 2 -1 1 0 2 -2 1 -1 0 1 -1 2 -2 1"
 SIGNALS = {"Impulse": IMPULSE, "Noise": NOISE}
@@ -54,7 +49,7 @@ class State:
         str,
         Text("Edges", 600, reads=late("lab.lenses.graphs", "typed"), area=False,
              examples=late("lab.lenses.graphs", "examples")),
-    ] = PARTS  # fmt: skip
+    ] = FIGURE_13_11  # fmt: skip
     k: Annotated[int, Frame("Eigenvector k =", seconds=0.6, when=vectors)] = 1
     terms: Annotated[int, Frame("Terms K =", TERMS, seconds=0.8, when=filters)] = 4
 
