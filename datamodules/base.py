@@ -26,7 +26,7 @@ class Split(Protocol):
     def __getitem__(self, positions: Tensor) -> Any: ...
 
 
-def within(least: int, most: int, **arguments: int | None) -> None:
+def within(least: float, most: float, **arguments: float | None) -> None:
     """Refuse arguments of a constructor that are out of range, before anything is made of them; None is none.
 
     Raises:

@@ -113,8 +113,7 @@ class Micrographs(Drawn):
     ) -> None:
         within(8, 512, side=side)
         within(1, 100, cells=cells)
-        if not 0 <= noise <= 1:
-            raise ValueError(f"noise is {noise}: it must be between 0 and 1.")
+        within(0, 1, noise=noise)
         super().__init__(batch_size, seed, side * side, num_train, num_val, num_test)
         self.side, self.cells, self.noise = side, cells, noise
 

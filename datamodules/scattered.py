@@ -200,8 +200,7 @@ class ScatteredDigits(DataModule):
         within(1, MOST // image_size**2, num_train=num_train, num_val=num_val, num_test=num_test)
         if len(sides) != 2 or not 4 <= sides[0] <= sides[1] <= image_size:
             raise ValueError(f"sides is {list(sides)}: give two sides of 4 to {image_size} pixels, in order.")
-        if not 0 <= overlap <= 1:
-            raise ValueError(f"overlap is {overlap}: it must be between 0 and 1.")
+        within(0, 1, overlap=overlap)
         self.image_size, self.most, self.sides, self.overlap = image_size, most, (sides[0], sides[1]), overlap
         self.counts = dict(zip(SPLITS, (num_train, num_val, num_test), strict=True))
 

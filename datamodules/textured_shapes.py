@@ -124,8 +124,7 @@ class TexturedShapes(Drawn):
         num_test: int = 1000,
     ) -> None:
         within(16, 256, side=side)
-        if not 0 <= noise <= 1:
-            raise ValueError(f"noise is {noise}: it must be between 0 and 1.")
+        within(0, 1, noise=noise)
         super().__init__(batch_size, seed, side * side, num_train, num_val, num_test)
         self.side, self.noise = side, noise
 

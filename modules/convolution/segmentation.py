@@ -47,8 +47,10 @@ def sizes(n: int, levels: int = 4, padded: bool = False, kernel: int = 3) -> Siz
         kernel: side of the kernels; each takes kernel − 1 pixels off a side, two of them at each level.
 
     Raises:
-        ValueError: a grid that is pooled is odd, or nothing is left of it; says which sides are legal.
+        ValueError: a grid that is pooled is odd, or nothing is left of it; says which sides are legal. A
+            kernel has no pixel.
     """
+    require(1, kernel=kernel)
     step = 2**levels
     least = step if padded else smallest_side(levels, kernel)
     if n < least or n % step != least % step:
