@@ -39,8 +39,8 @@ def test_networks_and_their_layers(digits: networks.Subject, textured: networks.
 def test_class_three_and_the_prior(digits: networks.Subject) -> None:
     """The poster: less than without a prior, more than any digit, in the mean darker and smoother."""
     state = ROOM.scenes["Class 3"].state
-    wanted = lens.wanted(digits, LOGITS, 3, False, 0, state.decay, state.variation, 0.0)
-    free = lens.free(digits, LOGITS, 3, False, 0)
+    wanted = lens.ascent(digits, LOGITS, 3, False, 0, state.decay, state.variation, 0.0)
+    free = lens.ascent_without_prior(digits, LOGITS, 3, False, 0)
     best = lens.largest(digits, LOGITS, 3, False)
     assert float(free.values[-1, 0]) > float(wanted.values[-1, 0]) > best
     x = wanted.inputs[-1]
@@ -56,19 +56,19 @@ def test_class_three_and_the_prior(digits: networks.Subject) -> None:
 
 
 def test_units_side_by_side_are_those_alone(digits: networks.Subject) -> None:
-    wall = lens.abreast(digits, "layer 1", False, 3, 1, 3, 0.0)
-    alone = lens.wanted(digits, "layer 1", 5, False, 3, 1, 3, 0.0)
+    wall = lens.ascents(digits, "layer 1", False, 3, 1, 3, 0.0)
+    alone = lens.ascent(digits, "layer 1", 5, False, 3, 1, 3, 0.0)
     assert wall.inputs.shape == (31, 8, 1, 28, 28)
     torch.testing.assert_close(wall.inputs[-1, 5], alone.inputs[-1, 0], atol=1e-4, rtol=0)
-    free = lens.free(digits, "layer 1", 5, False, 3)
+    free = lens.ascent_without_prior(digits, "layer 1", 5, False, 3)
     assert int((free.inputs[-1] != free.inputs[0]).sum()) <= 25  # its field is 5 × 5
     assert len(words.wall_captions(wall)) == 31
 
 
 def test_deep_layers_give_back_less(digits: networks.Subject) -> None:
     four = dict(drawing.examples(28))["4"]
-    second = lens.inverted(digits, "layer 2", 0, 1, 3, 0.0, four, None)
-    last = lens.inverted(digits, LOGITS, 0, 1, 3, 0.0, four, None)
+    second = lens.inversion(digits, "layer 2", 0, 1, 3, 0.0, four, None)
+    last = lens.inversion(digits, LOGITS, 0, 1, 3, 0.0, four, None)
     assert torch.equal(second.x, four) and second.classes == (4, 4)
     assert float(second.errors[-1]) < 0.5 * float(last.errors[-1])
     assert float(last.found.values[-1, 0]) < 0.05
@@ -79,7 +79,7 @@ def test_deep_layers_give_back_less(digits: networks.Subject) -> None:
         gap = float((chain(x) - goal).square().sum() / goal.square().sum())
     assert float(second.found.values[-1, 0]) == pytest.approx(gap, rel=1e-4)
     assert float(second.errors[-1]) == pytest.approx(float((x[0, 0] - four).abs().mean()), rel=1e-5)
-    other = lens.unguided(digits, "layer 2", 0, four, None)
+    other = lens.inversion_without_prior(digits, "layer 2", 0, four, None)
     assert f"pixels by {float(second.errors[3]):.2f}" in words.inversion_captions(second, other)[3]
 
 

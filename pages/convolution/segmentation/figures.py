@@ -1,6 +1,7 @@
 """Maps of probabilities and classes, a picture that is labelled region by region, and grids of a U-Net."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,25 @@ NOW = theme.ORANGE  # the region that is being made
 GAP = 0.02  # between tiles, of the width
 WIDEST = 0.9  # of the largest grid; two columns of grids are 1 apart
 STEP = 0.25  # between two joining lines
+LEGEND = {  # below the pictures
+    "showlegend": True, "margin": {"l": 4, "r": 4, "t": 6, "b": 36},
+    "legend": {"orientation": "h", "x": 0.5, "xanchor": "center", "y": -0.01, "yanchor": "top"},
+}  # fmt: skip
 
 
 def flat(colors: tuple[str, ...]) -> list[list[float | str]]:
     """A colour scale of whole numbers, one colour each."""
     count = len(colors)
     return [[(k + edge) / count, color] for k, color in enumerate(colors) for edge in (0, 1)]
+
+
+def keys(names: Sequence[str], colors: Sequence[str]) -> list[dict[str, Any]]:
+    """Entries of a legend, each a square."""
+    return [
+        {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "name": name, "hoverinfo": "skip",
+         "marker": {"size": 16, "color": color, "symbol": "square"}}
+        for name, color in zip(names, colors, strict=True)
+    ]  # fmt: skip
 
 
 def tile(
@@ -66,20 +80,13 @@ def pixels(one: Compared, classes: tuple[str, ...], names: tuple[str, str]) -> T
         title = per_frame([f"P({c.lower()}), {name}" for c in classes])
         tiles.append(tile(p, title, k + 1, 0, 2, 3, **sure))
         tiles.append(tile(array(one.told[k]) + 0.5, name, k + 1, 1, 2, 3, **called))
-    layout: dict[str, Any] = {"height": HEIGHT, "margin": {"l": 4, "r": 4, "t": 8, "b": 4}}
+    layout: dict[str, Any] = {"height": HEIGHT}
     for _, x, y, _ in tiles:
         layout |= x | y
     if one.of.truth is None:  # nothing is known of its pixels: it stands in the middle
         layout["yaxis"] = layout["yaxis"] | {"domain": [0.25, 0.75]}
-    keys = [
-        {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "name": name, "hoverinfo": "skip",
-         "marker": {"size": 16, "color": color, "symbol": "square"}}
-        for name, color in zip(classes, COLORS, strict=True)
-    ]  # fmt: skip
     layout["annotations"] = [title for *_, title in tiles]
-    layout["legend"] = {"orientation": "h", "x": 0.5, "xanchor": "center", "y": -0.01, "yanchor": "top"}
-    layout["margin"] = layout["margin"] | {"b": 36}
-    return {"data": [*(trace for trace, *_ in tiles), *keys], "layout": layout}
+    return {"data": [*(trace for trace, *_ in tiles), *keys(classes, COLORS)], "layout": layout | LEGEND}
 
 
 def regions(one: Assembly, classes: tuple[str, ...]) -> Tree:
@@ -97,16 +104,8 @@ def regions(one: Assembly, classes: tuple[str, ...]) -> Tree:
         "type": "heatmap", "z": per_frame(np.array(codes)), "zmin": 0, "zmax": len(classes) + 1,
         "colorscale": flat((*COLORS, NOW)), "showscale": False, "opacity": 0.7, "hoverinfo": "skip",
     }  # fmt: skip
-    keys = [
-        {"type": "scatter", "x": [None], "y": [None], "mode": "markers", "name": name, "hoverinfo": "skip",
-         "marker": {"size": 16, "color": color, "symbol": "square"}}
-        for name, color in zip((*classes, "now"), (*COLORS, NOW), strict=True)
-    ]  # fmt: skip
-    tree["layout"] |= {
-        "showlegend": True, "margin": {"l": 4, "r": 4, "t": 4, "b": 36},
-        "legend": {"orientation": "h", "x": 0.5, "xanchor": "center", "y": -0.01, "yanchor": "top"},
-    }  # fmt: skip
-    return tree | {"data": [*tree["data"], overlay, *keys]}
+    tree["layout"] |= LEGEND
+    return tree | {"data": [*tree["data"], overlay, *keys((*classes, "now"), (*COLORS, NOW))]}
 
 
 def evidence(one: Assembly, classes: tuple[str, ...]) -> Tree:

@@ -24,7 +24,7 @@ def tiles(pictures: Mapping[str, Any], columns: int, veils: Any = None) -> Tree:
     """Pictures (F, s, s) in [0, 1] by name, of which those of one frame rest.
 
     Args:
-        veils: (F, pictures, s, s) bool, what is red in each.
+        veils: (F, pictures, s, s) bool, what is orange in each.
     """
     rows = -(-len(pictures) // columns)
     fig = make_subplots(

@@ -66,7 +66,7 @@ def prior(subject: Subject, decay: int, variation: int, blur: float) -> Prior:
 # --- Activation maximisation ------------------------------------------------------------------------
 
 
-def wanted(
+def ascent(
     subject: Subject, layer: str, unit: int, everywhere: bool, seed: int, decay: int, variation: int,
     blur: float,
 ) -> Search:  # fmt: skip
@@ -76,12 +76,12 @@ def wanted(
     )
 
 
-def free(subject: Subject, layer: str, unit: int, everywhere: bool, seed: int) -> Search:
+def ascent_without_prior(subject: Subject, layer: str, unit: int, everywhere: bool, seed: int) -> Search:
     """The same without one."""
     return of_units(subject, layer, torch.tensor([unit]), everywhere, seed, Prior())
 
 
-def abreast(
+def ascents(
     subject: Subject, layer: str, everywhere: bool, seed: int, decay: int, variation: int, blur: float
 ) -> Search:
     """The first units of a layer, at most MOST, each with an input of its own."""
@@ -122,7 +122,7 @@ class Inverted:
     classes: tuple[int, int]
 
 
-def inverted(
+def inversion(
     subject: Subject, layer: str, seed: int, decay: int, variation: int, blur: float, digit: Tensor | None,
     texture: Tensor | None,
 ) -> Inverted:  # fmt: skip
@@ -130,7 +130,7 @@ def inverted(
     return of_picture(subject, layer, seed, prior(subject, decay, variation, blur), digit, texture)
 
 
-def unguided(
+def inversion_without_prior(
     subject: Subject, layer: str, seed: int, digit: Tensor | None, texture: Tensor | None
 ) -> Inverted:
     """The same without a prior."""

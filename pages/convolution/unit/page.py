@@ -15,7 +15,7 @@ priors = f"{now.seed}, {now.decay}, {now.variation}, {now.blur}"
 check = None
 
 if now.view == ASCENT:
-    wanted, free = ui.compute(lens.wanted, now), ui.compute(lens.free, now)
+    wanted, free = ui.compute(lens.ascent, now), ui.compute(lens.ascent_without_prior, now)
     largest = ui.compute(lens.largest, now)
     film = ui.film_of(now, len(wanted.values))
     with stage.picture:
@@ -44,9 +44,9 @@ if now.view == ASCENT:
         {"it rises": "A cost can only take away; the ascent without one is free to do better."},
     )  # fmt: skip
     shows = wanted.values[-1]
-    call = f"lens.wanted(one, {now.layer!r}, {now.unit}, {now.everywhere}, {priors}).values[-1]"
+    call = f"lens.ascent(one, {now.layer!r}, {now.unit}, {now.everywhere}, {priors}).values[-1]"
 elif now.view == UNITS:
-    wall = ui.compute(lens.abreast, now)
+    wall = ui.compute(lens.ascents, now)
     film = ui.film_of(now, len(wall.values))
     with stage.picture:
         names = {f"unit {k}": wall.inputs[:, k, 0] for k in range(wall.values.shape[1])}
@@ -60,9 +60,9 @@ elif now.view == UNITS:
         "what lies in its receptive field; the mean of its map has all of the picture."
     )
     shows = wall.values[-1]
-    call = f"lens.abreast(one, {now.layer!r}, {now.everywhere}, {priors}).values[-1]"
+    call = f"lens.ascents(one, {now.layer!r}, {now.everywhere}, {priors}).values[-1]"
 elif now.view == INVERSION:
-    one, other = ui.compute(lens.inverted, now), ui.compute(lens.unguided, now)
+    one, other = ui.compute(lens.inversion, now), ui.compute(lens.inversion_without_prior, now)
     film = ui.film_of(now, len(one.errors))
     with stage.picture:
         left, right = ui.columns([2, 1])
@@ -96,7 +96,7 @@ elif now.view == INVERSION:
     drawn = f"drawing.pixels({now.digit!r}, {size}), None" if size == 28 else (
         f"None, drawing.pixels({now.texture!r}, {size})"
     )  # fmt: skip
-    shows, call = one.errors[-1], f"lens.inverted(one, {now.layer!r}, {priors}, {drawn}).errors[-1]"
+    shows, call = one.errors[-1], f"lens.inversion(one, {now.layer!r}, {priors}, {drawn}).errors[-1]"
 elif now.view == DISSECTION:
     seen = ui.compute(dissection.dissect, now)
     film = ui.film_of(now, len(SHARES), names=[f"{share:g} %" for share in SHARES])
@@ -105,7 +105,7 @@ elif now.view == DISSECTION:
         with left:
             shown = {" " * k: x[None] for k, x in enumerate(seen.x)}
             ui.figure(figures.tiles(shown, 3, seen.on), key="masks", share=1.0, film=film,
-                      alt="Six pictures that excite the unit most, red where it is on")  # fmt: skip
+                      alt="Six pictures that excite the unit most, orange where it is on")  # fmt: skip
         with right:
             ui.figure(figures.overlaps(seen), key="iou", share=1.0, film=film,
                       alt="IoU of the unit with three textures and three shapes")  # fmt: skip

@@ -134,7 +134,7 @@ ROOM = Room(
             State(view=INVERSION, digit="4", decay=1, variation=3, step=40),
         ),
         "Dissection": Scene(
-            "Red, where a unit of the second layer is above its threshold: its best concept is checks.",
+            "Orange, where a unit of the second layer is above its threshold: its best concept is checks.",
             State(view=DISSECTION, layer="layer 2", unit=1),
         ),
         "Late unit": Scene(
@@ -142,7 +142,7 @@ ROOM = Room(
             State(view=DISSECTION, layer="layer 4", unit=30, share=10.0),
         ),
         "Concepts by layer": Scene(
-            "Units of early layers fit textures; shapes appear in the last layer, beside textures.",
+            "Units of early layers fit textures; in the last two layers about half fit a shape best.",
             State(view=CONCEPTS),
         ),
     },
