@@ -96,6 +96,14 @@ BENCHES = {
         "lab.bench.mnist1d",
         "MNIST-1D: CNN against the dense network, positions in order and shuffled, by two published recipes",
     ),
+    "segmentation": (
+        "lab.bench.segmentation",
+        "rendered cells: U-Nets with skips and without, mean IoU of five seeds and a vote of all five",
+    ),
+    "dissection": (
+        "lab.bench.dissection",
+        "concepts of units: textures and shapes by layer, three seeds of a network on textured shapes",
+    ),
     "depth": (
         "lab.bench.depth",
         "depth: plain and residual networks by number of blocks, norm and scale; deleted blocks, three seeds",

@@ -1,4 +1,5 @@
-"""Training of small models in benches: AdamW, a warm-up of a twentieth, a cosine, batches by the seed."""
+"""Training of small models in benches: AdamW, a warm-up of a twentieth, a cosine, batches by the seed; and
+the networks of all seeds of an experiment."""
 
 import time
 from collections.abc import Callable
@@ -7,6 +8,7 @@ import torch
 from torch import nn
 
 from datamodules.base import Split
+from lab import experiments, weights
 from modules.base import Module
 from modules.transformer.schedule import WarmupCosine
 
@@ -45,3 +47,16 @@ def fit(
         seconds += time.process_time() - start
         look(step)
     return round(seconds, 1)
+
+
+def all_seeds(name: str) -> list[Module]:
+    """Networks of all seeds of an experiment's newest run that has ended; without one it is trained first."""
+    from lab.training.folders import seed_folder
+    from lab.training.run import run
+
+    experiment = experiments.find(name)
+    if not any((folder / "card.json").is_file() for folder in experiments.run_folders(name)):
+        run("fit", experiment, [])
+    ended = next(f for f in experiments.run_folders(name) if (f / "card.json").is_file())
+    seeds = range(experiment.config["seeds"])
+    return [weights.load(seed_folder(ended, seed)).eval() for seed in seeds]
