@@ -8,7 +8,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --progress-bar off -c constraints.txt
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --no-compile --quiet --progress-bar off -c constraints.txt
 WORKERS ?= 2
 TESTS ?= tests
 LEVEL ?= quick

@@ -169,7 +169,7 @@ SLOW = ("test_readme.py", "test_training.py", "test_runs.py")
 LEVEL = os.environ.get("LEVEL", "quick")
 LEFT_OUT = {"quick": ("heavy", "soak"), "all": ("soak",)}
 # How many examples a fuzz test tries at each level.
-EXAMPLES = {"quick": 50, "all": 200, "soak": 10_000}
+EXAMPLES = {"quick": 50, "all": 100, "soak": 10_000}
 
 hypothesis.settings.register_profile(
     LEVEL,

@@ -161,7 +161,7 @@ def test_a_student_of_eight_hills_whose_layers_copied_their_teachers() -> None:
     assert int(hills.bincount(minlength=8).min()) > 0.06 * lens.SHOWN
 
 
-@pytest.mark.heavy
+@pytest.mark.soak
 def test_samples_first_come_closer_to_two_moons_than_the_bridge() -> None:
     """How far the bridge stays away hangs by a hair: .20 nats, and .66 with sums in another order."""
     teacher = weights.load("maf-moons")
@@ -185,7 +185,7 @@ def test_a_course_is_watched_and_the_same_again() -> None:
     assert 0 <= runs[0].covered <= 1 and len(lens.captions(runs[0])) == 3
 
 
-@pytest.mark.heavy
+@pytest.mark.soak
 def test_a_student_reaches_its_teacher_by_the_bridge_and_gives_up_a_moon_without() -> None:
     """The goal is 0.1 nats on its own samples; without the bridge it stays at −log of what it covers.
 

@@ -2,21 +2,29 @@
 
 import json
 import os
-import subprocess
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from browsing import ROOT, Visit
+from rotation import changed, in_turn
 
 from lab import ui
 
 pytestmark = pytest.mark.browser
 
 QUICK = os.environ.get("LEVEL", "quick") == "quick"
-ROOMS = [page.url for page in ui.pages()]
+ROOMS = {page.url: str(page.path.parent.relative_to(ROOT / "pages")) for page in ui.pages()}
+OTHERS = ["", "teaching", "models", "train"]
+NEW = changed("main") if QUICK else ROOMS.values()
+PATHS = [*OTHERS, *(url for url, room in ROOMS.items() if room in NEW)]
+IN_TURN = [
+    *OTHERS,
+    *(pytest.param(p, marks=[] if in_turn(ROOMS[p]) else pytest.mark.soak) for p in PATHS if p in ROOMS),
+]
+# In the dark the layout is the same and `test_pages` sees the colours: one room of each family.
+DARK_PATHS = [*OTHERS, *{path.split("-")[0]: path for path in ROOMS}.values()]
 # Pages whose picture has two thirds of the width
 FAMILIES = ("recurrent", "transformer", "convolution", "graph", "adversarial", "diffusion")
 PICTURED = [path for path in ROOMS if path.split("-")[0] in FAMILIES]
@@ -41,21 +49,6 @@ LIGHT = {"width": 1280, "height": 720, "scheme": "light"}
 DARK = {"width": 1280, "height": 720, "scheme": "dark"}
 STAGE = {"width": 1920, "height": 1080, "scheme": "light"}
 PHONE = {"width": 390, "height": 844, "scheme": "dark"}
-
-
-def changed() -> list[str]:
-    """The addresses of the rooms whose files are not those of the branch `main`; none where git is silent."""
-    with suppress(OSError):
-        asks = [["git", "diff", "--name-only", "main"], ["git", "ls-files", "--others", "--exclude-standard"]]
-        files = [subprocess.run(ask, cwd=ROOT, capture_output=True, text=True).stdout for ask in asks]
-        folders = {str(Path(file).parent) for file in "".join(files).split()}
-        return [page.url for page in ui.pages() if str(page.path.parent.relative_to(ROOT)) in folders]
-    return []
-
-
-PATHS = ["", "teaching", "models", "train", *(changed() if QUICK else ROOMS)]
-# In the dark the layout is the same and `test_pages` sees the colours: one room of each family.
-DARK_PATHS = [*PATHS[:4], *{path.split("-")[0]: path for path in ROOMS}.values()]
 
 
 def brightness(tab: Any) -> float:
@@ -118,7 +111,7 @@ def test_in_the_dark(walker: Visit, path: str) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("walker", [STAGE], indirect=True, ids=["1920-stage"])
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", IN_TURN)
 def test_on_the_stage(walker: Visit, path: str) -> None:
     tab = open_stage(walker, f"{path}?stage=1")
     assert not tab.locator("[data-testid=stSidebar]:visible, [data-testid=stHeader]:visible").count()
@@ -127,7 +120,7 @@ def test_on_the_stage(walker: Visit, path: str) -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("walker", [PHONE], indirect=True, ids=["390-dark"])
-@pytest.mark.parametrize("path", PATHS)
+@pytest.mark.parametrize("path", IN_TURN)
 def test_on_a_phone(walker: Visit, path: str) -> None:
     tab = open_stage(walker, path)
     assert faults(tab, phone=True) == []

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from browsing import DRAWN, WORKS, Visit
+from rotation import due, turn
 
 from lab import lecture
 
@@ -87,12 +88,22 @@ EVERY = [
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_lecture_forwards(name: str, visit: Visit, by_link: Callable[..., Any]) -> None:
+    """Each entry stands in its scene and complains of nothing; a third of them, another one with each commit,
+    show what their link shows, as all do without a browser (`test_lecture`)."""
     visit.context.set_default_timeout(300_000)
     visit.open(lecture.read(name).link(0))
-    for at in range(1, len(lecture.read(name).entries)):
-        press(visit, "PageDown", 1, at)
-        shown, wanted = by_link(visit, name, at)
-        assert shown == wanted, (name, at + 1)
+    for at, entry in enumerate(lecture.read(name).entries):
+        if at:
+            press(visit, "PageDown", 1, at)
+        visit.settle()
+        visit.worked()
+        shown = visit.tab.evaluate(STATE)
+        assert shown["link"][0] == f"/{entry.page}" and not shown["complaints"], (name, at + 1)
+        if entry.scene and not entry.state:
+            assert [entry.scene in button for button in shown["scene"]] == [True], (name, at + 1)
+        if at and due(entry.page, turn() + at):
+            shown, wanted = by_link(visit, name, at)
+            assert shown == wanted, (name, at + 1)
 
 
 # What stands on the page while its picture still grows. The film of a training goes on by itself.

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from opening import TOPICS, failures, page_path, run_page
+from rotation import in_turn
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
@@ -42,9 +43,8 @@ TEXTS = ("text_input", "text_area")
 NUMBERS = ("slider", "number_input")
 OTHERS = (*NUMBERS, *TEXTS, "button")
 QUICK = os.environ.get("LEVEL", "quick") == "quick"
-OPTIONS = 1 if QUICK else 2  # of a choice, besides the one it stands on
-TOGETHER = (*NUMBERS, *TEXTS, *CHOICES) if QUICK else ()  # are moved in one run of the page
-ROUNDS = 1 if QUICK else 200
+OPTIONS = 2  # of a choice, besides the one it stands on
+ROUNDS = 200
 
 
 class Number:
@@ -162,9 +162,11 @@ def linked(page: AppTest) -> dict[str, Any]:
 
 @pytest.mark.parametrize("topic", TOPICS)
 def test_every_control_moved_once(topic: str) -> None:
-    """Also those that appear only after another was moved: two more options of every choice are visited. At
-    the quick level one is, of those that a fresh page shows, and all move together. Before that, a bad link
+    """All that a fresh page shows together; in a room's turn also those that appear only after another was
+    moved: numbers and texts move together, then each choice visits two more options. Before that, a bad link
     is opened beside the fresh page."""
+    long = not QUICK and in_turn(topic)
+    together, rounds = ((*NUMBERS, *TEXTS), ROUNDS) if long else ((*NUMBERS, *TEXTS, *CHOICES), 1)
     prefetch.calls.clear()
     page = run_page(topic)
     assert not failures(page), failures(page)
@@ -177,15 +179,15 @@ def test_every_control_moved_once(topic: str) -> None:
     assert not [key for key in registered(page) if not may_have_control(page_path(topic), key)]
     assert not may_have_control(page_path(topic), "nonsense")
     done: dict[str, set[Any]] = {}
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         moved: dict[str, Any] = {}  # what a text said before
         for key, control in controls(page).items():
-            if moved and control.type not in TOGETHER:
+            if moved and control.type not in together:
                 break
             before = control.value if control.type in TEXTS else None
             if move(control, done.setdefault(key, set())):
                 moved[key] = before
-                if control.type not in TOGETHER:
+                if control.type not in together:
                     break
         if not moved:
             break
@@ -196,5 +198,5 @@ def test_every_control_moved_once(topic: str) -> None:
                 controls(page)[key].set_value(text)
                 page.run()
     else:
-        assert QUICK, f"200 moves, and still there is something to move: {list(controls(page))}"
+        assert not long, f"200 moves, and still there is something to move: {list(controls(page))}"
     assert done or topic == "home"

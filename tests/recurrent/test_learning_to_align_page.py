@@ -135,7 +135,7 @@ def test_what_the_quick_scenes_say(seed: int) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.soak) for seed in (1, 2))])
 def test_what_the_slow_scenes_say(seed: int) -> None:
     def share(read: lens.Reading, gold: spanish.Translated) -> float:
         """Mean weight in framed cells, of the rows that have some."""
