@@ -1,15 +1,19 @@
-"""Whose turn a long look is at LEVEL=all: rooms that changed of late, and a third of the others.
+"""Whose turn a long look is at LEVEL=all: what changed of late, and a third of the rest.
 
-There are about two hundred rooms, and time for a few long looks at each commit. What a room may break by
-itself is looked at when its files change; what all share is seen in a third of them as well as in all, in
-another third with each commit. `make soak` looks at all of them.
+There are two hundred rooms and three hundred experiments, and time for some long looks at each commit. What
+one of them breaks by itself is seen when its files change; what all share is seen in a third of them as well
+as in all, in another third with each commit. `make soak` looks at all of them.
 """
 
 import subprocess
 import zlib
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 THIRDS, OF_LATE = 3, 20  # commits
@@ -29,22 +33,31 @@ def turn() -> int:
     return int("".join(asked("rev-list", "--count", "HEAD")) or 0)
 
 
-def changed(since: str) -> set[str]:
-    """Rooms, "flow/coupling", of which a file is another than then or is new; none where git is silent."""
-    files = asked("diff", "--name-only", since) + asked("ls-files", "--others", "--exclude-standard")
-    return {"/".join(parts[1:3]) for file in files if (parts := file.split("/"))[0] == "pages"}
+def changed(since: str) -> list[str]:
+    """Files that are others than then, or new; none where git is silent."""
+    return asked("diff", "--name-only", since) + asked("ls-files", "--others", "--exclude-standard")
 
 
 @cache
-def of_late() -> set[str]:
+def of_late() -> list[str]:
     return changed(f"HEAD~{OF_LATE}")
 
 
-def due(room: str, turn: int) -> bool:
-    """Whether a room is in the third whose turn it is."""
-    return (zlib.crc32(room.encode()) + turn) % THIRDS == 0
+def due(name: str, turn: int) -> bool:
+    """Whether it is in the third whose turn it is."""
+    return (zlib.crc32(name.encode()) + turn) % THIRDS == 0
 
 
-def in_turn(room: str) -> bool:
-    """Whether a room, "flow/coupling", is looked at for long now."""
-    return due(room, turn()) or room in of_late()
+def within(path: str, files: Iterable[str]) -> bool:
+    """Whether one of the files is this one, or lies in this folder."""
+    return any(f"{file}/".startswith(f"{path}/") for file in files)
+
+
+def in_turn(*paths: str) -> bool:
+    """Whether what lies in these files and folders is looked at for long now; the first one names it."""
+    return due(paths[0], turn()) or any(within(path, of_late()) for path in paths)
+
+
+def in_turns(names: Iterable[str], path: Callable[[str], str]) -> list[Any]:
+    """Parameters of a test: those whose turn it is not are left to the soak."""
+    return [pytest.param(name, marks=[] if in_turn(path(name)) else pytest.mark.soak) for name in names]

@@ -16,7 +16,7 @@ def test_each_room_is_due_once_in_three_commits_and_about_a_third_of_them_at_eac
 
 def test_a_room_that_has_changed_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rotation, "ROOT", tmp_path)
-    assert rotation.changed("HEAD") == set()  # git is silent
+    assert rotation.changed("HEAD") == []  # git is silent
 
     def git(*words: str) -> None:
         name = ["-c", "user.name=A", "-c", "user.email=a@localhost"]
@@ -28,8 +28,11 @@ def test_a_room_that_has_changed_is_found(tmp_path: Path, monkeypatch: pytest.Mo
         (tmp_path / "pages" / room / "page.py").write_text("1")
     git("add", ".")
     git("commit", "-m", "Begin")
-    assert rotation.changed("HEAD") == set()
+    assert rotation.changed("HEAD") == []
     (tmp_path / "pages/flow/copula/page.py").write_text("2")
     (tmp_path / "pages/flow/coupling/new.py").write_text("3")
     (tmp_path / "README.md").write_text("4")
-    assert rotation.changed("HEAD") == {"flow/copula", "flow/coupling"}
+    files = rotation.changed("HEAD")
+    assert sorted(files) == ["README.md", "pages/flow/copula/page.py", "pages/flow/coupling/new.py"]
+    assert rotation.within("pages/flow/copula", files) and rotation.within("README.md", files)
+    assert not rotation.within("pages/flow/co", files) and not rotation.within("pages/latent/bound", files)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 import torch
+from rotation import in_turn
 
 from lab.__main__ import main
 from lab.experiments import FAMILIES, catalog, find
@@ -52,13 +53,15 @@ def test_catalog_covers_the_five_families() -> None:
 
 
 def by_model_and_data() -> list[Any]:
-    """Every experiment; those on real data, and whose model and data an earlier one has too, are heavy."""
+    """Every experiment; those on real data are heavy, and in their turn those whose model and data an earlier
+    one has too."""
     seen: set[tuple[str, str]] = set()
     cases = []
     for name, experiment in CATALOG.items():
         pair = (experiment.module, experiment.datamodule)
-        heavy = pair in seen or data_of(name) is not None
-        cases.append(pytest.param(name, marks=[pytest.mark.heavy] if heavy else []))
+        heavy = [pytest.mark.heavy] if pair in seen or data_of(name) is not None else []
+        waits = pair in seen and not in_turn(f"lab/configs/{experiment.family}/{name}.yaml")
+        cases.append(pytest.param(name, marks=pytest.mark.soak if waits else heavy))
         seen.add(pair)
     return cases
 

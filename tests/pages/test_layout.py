@@ -8,21 +8,18 @@ from typing import Any
 import pytest
 from axe_playwright_python.base import AXE_FILE_PATH
 from browsing import ROOT, Visit
-from rotation import changed, in_turn
+from rotation import changed, in_turns, within
 
 from lab import ui
 
 pytestmark = pytest.mark.browser
 
 QUICK = os.environ.get("LEVEL", "quick") == "quick"
-ROOMS = {page.url: str(page.path.parent.relative_to(ROOT / "pages")) for page in ui.pages()}
+ROOMS = {page.url: str(page.path.parent.relative_to(ROOT)) for page in ui.pages()}
 OTHERS = ["", "teaching", "models", "train"]
-NEW = changed("main") if QUICK else ROOMS.values()
-PATHS = [*OTHERS, *(url for url, room in ROOMS.items() if room in NEW)]
-IN_TURN = [
-    *OTHERS,
-    *(pytest.param(p, marks=[] if in_turn(ROOMS[p]) else pytest.mark.soak) for p in PATHS if p in ROOMS),
-]
+NEW = [url for url, room in ROOMS.items() if not QUICK or within(room, changed("main"))]
+PATHS = [*OTHERS, *NEW]
+IN_TURN = [*OTHERS, *in_turns(NEW, ROOMS.__getitem__)]
 # In the dark the layout is the same and `test_pages` sees the colours: one room of each family.
 DARK_PATHS = [*OTHERS, *{path.split("-")[0]: path for path in ROOMS}.values()]
 # Pages whose picture has two thirds of the width

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from browsing import DRAWN, WORKS, Visit
-from rotation import due, turn
+from rotation import due, in_turn, turn
 
 from lab import lecture
 
@@ -77,10 +77,16 @@ def press(visit: Visit, key: str, times: int, to: int) -> None:
     visit.tab.wait_for_url(lambda link: f"&at={to + 1}&" in f"{link}&")
 
 
+def path(name: str) -> str:
+    return f"lab/lectures/{name}.yaml"
+
+
 # Games are trained before the reader's eyes, for minutes: their lecture goes on while they train.
 LEVELS = {"autoregressive": []}
 EVERY = [
-    pytest.param(name, marks=LEVELS.get(name, [pytest.mark.heavy]))
+    pytest.param(
+        name, marks=LEVELS.get(name, [pytest.mark.heavy if in_turn(path(name)) else pytest.mark.soak])
+    )
     for name in lecture.names()
     if name != "games"
 ]

@@ -165,7 +165,7 @@ def test_every_control_moved_once(topic: str) -> None:
     """All that a fresh page shows together; in a room's turn also those that appear only after another was
     moved: numbers and texts move together, then each choice visits two more options. Before that, a bad link
     is opened beside the fresh page."""
-    long = not QUICK and in_turn(topic)
+    long = not QUICK and in_turn(f"pages/{topic}")
     together, rounds = ((*NUMBERS, *TEXTS), ROUNDS) if long else ((*NUMBERS, *TEXTS, *CHOICES), 1)
     prefetch.calls.clear()
     page = run_page(topic)

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from opening import TOPICS, finish, open_page, run_page, scenes
+from rotation import in_turns
 from streamlit.testing.v1 import AppTest
 
 from lab.ui.navigation.menu import pages
@@ -52,7 +53,7 @@ def test_the_program_of_a_page_gives_what_the_page_shows(topic: str) -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("topic", PAGES)
+@pytest.mark.parametrize("topic", in_turns(PAGES, "pages/{}".format))
 def test_the_programs_of_its_other_views_do_too(topic: str) -> None:
     views = {scene.values["view"] for scene in scenes(finished(topic)).values() if "view" in scene.values}
     for view in sorted(views):

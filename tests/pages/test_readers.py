@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 from opening import TOPICS, failures, run_page
+from rotation import in_turns
 from torch import nn
 
 from datamodules.binary_images import strings
@@ -107,7 +108,7 @@ def test_attention_is_recorded_by_each_reader_alone() -> None:
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("topic", TOPICS)
+@pytest.mark.parametrize("topic", in_turns(TOPICS, "pages/{}".format))
 def test_cached_lenses_are_the_same_for_eight_readers(topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """All that a page keeps, as it asks for it when it is opened; without the keeping. And the page, whose
     readers all get the kept object, leaves it as it was."""
