@@ -7,6 +7,7 @@ networks do.
 References: [UDL] §11.5.3, figures 11.10 and 11.11.
 """
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import cast
@@ -46,8 +47,10 @@ def rows(case: str, labels: Tensor, truth: Tensor) -> list[Row]:
         each = [precision_recall(one == c, truth == c) for one in labels]
         vote = precision_recall(voted(labels == c), truth == c)
         for k, what in enumerate(("precision", "recall")):
-            known = sorted(pair[k] for pair in each if pair[k] == pair[k])  # no NaN: of no pixel
-            note = f"{known[0]:.3f} to {known[-1]:.3f} of {len(known)} networks" if known else "of none"
+            if math.isnan(vote[k]):  # no pixel is voted for: there is no precision
+                continue
+            known = sorted(pair[k] for pair in each if not math.isnan(pair[k]))
+            note = f"{known[0]:.3f} to {known[-1]:.3f} of {len(known)} networks"
             title = f"{case}: {what} of {name} in a vote"
             found.append(Row("segmentation", title, vote[k], note=note, unit=""))
     return found

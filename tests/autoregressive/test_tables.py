@@ -9,6 +9,7 @@ from typing import Any
 import contracts
 import pytest
 import torch
+from rotation import in_turn
 from torch import Tensor
 
 from modules.autoregressive.bayesnet import TEMPLATES, BayesNet, NeighbourNet, neighbours, topological_order
@@ -500,8 +501,12 @@ LADDER: dict[str, tuple[Callable[[], Any], float, float]] = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=[] if name == "4 neighbours, own" else pytest.mark.heavy) for name in LADDER],
-)
+    [
+        pytest.param(name, marks=[] if name == "4 neighbours, own" else
+                     pytest.mark.heavy if in_turn(name, "modules/autoregressive") else pytest.mark.soak)
+        for name in LADDER
+    ],
+)  # fmt: skip
 def test_ladder_of_counted_models_on_mnist(name: str, mnist: dict[str, Any]) -> None:
     make, threshold, static = LADDER[name]
     assert ladder(make(), *mnist["threshold"]) == pytest.approx(threshold, abs=0.01)

@@ -358,7 +358,7 @@ def command(name: str, *options: str) -> dict[str, Any]:
     return {row["case"].rpartition(": ")[2]: row for row in json.loads(done.stdout)["rows"]}
 
 
-@pytest.mark.heavy
+@pytest.mark.soak
 def test_server_bench_speaks_as_several_readers() -> None:
     result = command("server")
     assert (

@@ -33,7 +33,7 @@ from tests.lab.test_complaints import FILES, PARSERS_WORDS
 from tests.lab.test_fuzz_lines import VALUES as STRANGE
 
 pytestmark = pytest.mark.fuzz
-LINES = {50: 40, 200: 80, 10_000: 10_000}[settings().max_examples]
+LINES = {50: 40, 100: 60, 10_000: 10_000}[settings().max_examples]
 
 WORDS = [
     *PARSERS_WORDS, "jsonargparse", "Namespace", "object has no", "KeyError", "TypeError", "ValueError",

@@ -20,7 +20,7 @@ from lab.ui.models import loading
 from tests.lab.conftest import SMALL
 
 pytestmark = pytest.mark.fuzz
-FILES = {50: 50, 200: 100, 10_000: 2000}[settings().max_examples]  # of each kind
+FILES = {50: 50, 100: 50, 10_000: 2000}[settings().max_examples]  # of each kind
 PAGES = 25  # every so many of a run's files are looked at on Train and Models too
 STATES = {"stopped", "finished", "failed", "damaged"}
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from rotation import in_turn
 
 from datamodules.base import DataModule
 from lab import weights
@@ -66,8 +67,18 @@ def data_by(settings: str) -> DataModule:
     return getattr(importlib.import_module(module), name)(**config["init_args"])
 
 
+def waiting(names: list[str]) -> list[Any]:
+    """Parameters by name: in turn, or as soon as weights, model or data have changed."""
+
+    def files(name: str) -> list[str]:
+        parts = (CARDS[name]["config"][part]["class_path"] for part in ("model", "data"))
+        return [f"lab/zoo/{name}", *(part.rpartition(".")[0].replace(".", "/") + ".py" for part in parts)]
+
+    return [pytest.param(name, marks=[] if in_turn(*files(name)) else pytest.mark.soak) for name in names]
+
+
 @pytest.mark.heavy
-@pytest.mark.parametrize("name", sorted(CARDS, key=settings))
+@pytest.mark.parametrize("name", waiting(sorted(CARDS, key=settings)))
 def test_code_and_weights_say_what_the_card_says(name: str, real_data: Any) -> None:
     """Of the whole test split where that is quick, or the card keeps no slice of it; else of the slice."""
     if (needed := data_of(name)) is not None:

@@ -17,7 +17,7 @@ from lab.ui.controls import drawing, widgets
 from lab.ui.figures import plots
 
 pytestmark = pytest.mark.fuzz
-LINKS = {50: 20, 200: 100, 10_000: 2000}[settings().max_examples]  # each draws a page
+LINKS = {50: 20, 100: 50, 10_000: 2000}[settings().max_examples]  # each draws a page
 
 STRANGE = [
     "", " ", "1e400", "-1e400", "nan", "inf", "-inf", str(10**20), str(-(10**20)), "1e308",
