@@ -7,7 +7,7 @@ import pytest
 import rotation
 
 
-def test_each_room_is_due_once_in_three_commits_and_about_a_third_of_them_at_each() -> None:
+def test_each_room_is_due_once_in_three_turns_and_about_a_third_of_them_at_each() -> None:
     rooms = [f"family{family}/room{number}" for family in range(10) for number in range(20)]
     for start in range(4):
         assert all(sum(rotation.due(room, start + k) for k in range(3)) == 1 for room in rooms)

@@ -94,8 +94,8 @@ EVERY = [
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_lecture_forwards(name: str, visit: Visit, by_link: Callable[..., Any]) -> None:
-    """Each entry stands in its scene and complains of nothing; a third of them, another one with each commit,
-    show what their link shows, as all do without a browser (`test_lecture`)."""
+    """Each entry stands in its scene and complains of nothing; a third of them, in turn, show what
+    their link shows, as all do without a browser (`test_lecture`)."""
     visit.context.set_default_timeout(300_000)
     visit.open(lecture.read(name).link(0))
     for at, entry in enumerate(lecture.read(name).entries):
