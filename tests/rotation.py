@@ -50,8 +50,8 @@ def due(name: str, turn: int) -> bool:
 
 
 def within(path: str, files: Iterable[str]) -> bool:
-    """Whether one of the files is this one, or lies in this folder."""
-    return any(f"{file}/".startswith(f"{path}/") for file in files)
+    """Whether one of the files is this one, with or without its ".py", or lies in this folder."""
+    return any(file == f"{path}.py" or f"{file}/".startswith(f"{path}/") for file in files)
 
 
 def in_turn(*paths: str) -> bool:

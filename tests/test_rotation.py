@@ -35,4 +35,5 @@ def test_a_room_that_has_changed_is_found(tmp_path: Path, monkeypatch: pytest.Mo
     files = rotation.changed("HEAD")
     assert sorted(files) == ["README.md", "pages/flow/copula/page.py", "pages/flow/coupling/new.py"]
     assert rotation.within("pages/flow/copula", files) and rotation.within("README.md", files)
+    assert rotation.within("pages/home", ["pages/home.py"])
     assert not rotation.within("pages/flow/co", files) and not rotation.within("pages/latent/bound", files)
