@@ -39,9 +39,14 @@ def sketches() -> list[tuple[str, Tensor]]:
     return [(label, signals.sketch(curve)) for label, curve in signals.signals()]
 
 
-def chosen(model: Module, digit: Tensor | None, signal: str, curve: Tensor | None) -> Tensor:
+def signal(name: str, drawn: Tensor | None) -> Tensor:
+    """The curve (1, n) of this name, or the drawn one."""
+    return dict(signals.signals())[name] if drawn is None else signals.curve(drawn)
+
+
+def chosen(model: Module, digit: Tensor | None, name: str, curve: Tensor | None) -> Tensor:
     """The input (C, positions...): the digit of a model of pictures, else the drawn or the named curve."""
     if sees_pictures(model):
         assert digit is not None  # it is drawn
         return digit[None]
-    return dict(signals.signals())[signal] if curve is None else signals.curve(curve)
+    return signal(name, curve)
