@@ -7,6 +7,7 @@ from opening import film, finish, open_page, run_page
 
 from datamodules.mnist1d import generate
 from lab import experiments, weights
+from lab.bench import mnist1d, runs_file
 from lab.lenses import inputs, signals
 from modules.convolution.classifier import initialize_he
 from modules.convolution.cnn1d import CNN1d
@@ -165,6 +166,21 @@ def test_the_matrices_compute_the_cnn(cnn: CNN1d) -> None:
         h = h if len(bias) == 10 else h.relu()
     assert torch.allclose(h, cnn.predict(x.float()[:, None]), atol=1e-4)
     assert "2,050" in words.counted(layers) and "59,065" in words.counted(layers)
+
+
+def test_the_protocol_of_the_text_is_read_from_its_runs() -> None:
+    """CV-X1 and X2: 13–19 % and 37–43 %, no curve of training wrong; shuffled the CNN is no better."""
+    runs = [run for run in runs_file.read(mnist1d.KEPT, mnist1d.Run) if run.recipe == "text"]
+    assert all(run.train == 0 for run in runs if not run.shuffled) and {run.seed for run in runs} == {
+        0,
+        1,
+        2,
+        3,
+    }
+    errors = lens.of_the_text()
+    assert 13 < errors["CNN", False][0] < 19 and 37 < errors["MLP", False][0] < 43
+    assert errors["CNN", True][0] > errors["MLP", True][0] - 1
+    assert "the CNN errs on 15.8 ± 0.8 % of" in words.of_the_text(errors)
 
 
 def test_a_curve_is_read_as_other_pages_read_it() -> None:

@@ -6,6 +6,7 @@ as a reader waits for.
 Shapes: F frames, two networks (CNN, MLP), n positions of a curve, C channels.
 """
 
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -14,6 +15,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from datamodules.mnist1d import MNIST1D
+from lab.bench import mnist1d, runs_file
 from lab.experiments import Experiment
 from lab.lenses import inputs, stock, surfaces
 from lab.lenses.training import watch
@@ -126,6 +128,15 @@ def classified(looks: list[Look], curve: Tensor) -> Tensor:
             network.load_state_dict(weights)
             kept.append(network.eval()(curve[None])[0].softmax(0))
     return torch.stack([torch.stack(kept) for kept in rows])
+
+
+def of_the_text() -> dict[tuple[str, bool], tuple[float, float]]:
+    """Test error in per cent of each network, in order or shuffled, after the text's 100,000 steps: mean and
+    standard deviation over the seeds that `lab bench mnist1d` has trained."""
+    runs = [run for run in runs_file.read(mnist1d.KEPT, mnist1d.Run) if run.recipe == "text"]
+    errors = {(name, shuffled): [run.test for run in runs if (run.network, run.shuffled) == (name, shuffled)]
+              for name in NAMES for shuffled in (False, True)}  # fmt: skip
+    return {case: (statistics.mean(tests), statistics.stdev(tests)) for case, tests in errors.items()}
 
 
 # --- A curve that moves -----------------------------------------------------------------------------

@@ -46,11 +46,7 @@ if now.view == TRAIN:
         with stage.foot:
             film.bar(captions=captions, equations=words.course_equations(looks))
         with stage.below:
-            ui.notice(
-                "After 100,000 steps of gradient descent as the text takes them, four seeds, the CNN errs on "
-                "15.8 ± .8 % of the test curves and the MLP on 41.2 ± 1.0 %, both on no training curve; "
-                "with shuffled positions on 46.7 ± 3.1 % and 41.8 ± .7 % (`lab bench mnist1d`)."
-            )
+            ui.notice(words.of_the_text(lens.of_the_text()))
             ui.check(
                 "Both fit the training curves. What does shuffling tell about the CNN's lead?",
                 ["it comes from neighbourhood", "it comes from fewer weights", "it comes from more steps"],
