@@ -117,7 +117,7 @@ elif now.view == SHIFTS:
         ui.source(CNN1d, lens.moved, references=ROOM.references)
 else:
     layers = ui.compute(lens.written, now)
-    film = ui.film_of(now, len(layers), names=[f"layer {k}" for k in range(1, len(layers) + 1)])
+    film = ui.film_of(now, len(layers), names=[str(k) for k in range(1, len(layers) + 1)])
     with stage.picture:
         ui.figure(
             figures.matrices(layers), key="matrices", share=1.0, film=film,

@@ -30,7 +30,8 @@ def of_the_text(errors: Mapping[tuple[str, bool], tuple[float, float]]) -> str:
     return (
         "After 100,000 steps of gradient descent, as the text takes them, the CNN errs on "
         f"{said['CNN', False]} of the test curves and the MLP on {said['MLP', False]}, both on no training "
-        f"curve; with shuffled positions on {said['CNN', True]} and {said['MLP', True]} (`lab bench mnist1d`)."
+        f"curve; with shuffled positions on {said['CNN', True]} and {said['MLP', True]} "
+        "(`lab bench mnist1d`)."
     )
 
 
