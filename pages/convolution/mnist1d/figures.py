@@ -30,7 +30,7 @@ def errors(looks: Sequence[Look], steps: int) -> Tree:
                        colors=colors, markers=len(x) < 3)  # fmt: skip
     for line in fig.data:
         line.line.dash = "dot" if "training" in line.name else "solid"
-    fig.update_xaxes(range=[0, steps])
+    fig.update_xaxes(range=[-0.02 * steps, steps])
     fig.update_yaxes(range=[0, 95], tickvals=[0, 20, 40, 60, 80])
     fig.update_layout(showlegend=True, legend={"orientation": "h", "y": 1.02, "x": 0, "yanchor": "bottom"})
     return marking(fig, x)

@@ -195,7 +195,8 @@ class Written:
 
 def written(model: CNN1d) -> list[Written]:
     """All layers of the CNN as matrices."""
-    dense = [layer for layer in MLP.from_convolution(model).layers if isinstance(layer, nn.Linear)]
+    network = seeded(lambda: MLP.from_convolution(model))  # which draws weights before it copies them
+    dense = [layer for layer in network.layers if isinstance(layer, nn.Linear)]
     own = [layer for layer in model.layers if isinstance(layer, nn.Conv1d | nn.Linear)]
     return [
         Written(matrix.weight.detach(), sum(p.numel() for p in layer.parameters()))

@@ -18,7 +18,7 @@ if now.view == TRAIN:
         film = ui.film_of(now, len(looks), names=[f"{look.step:,}" for look in looks])
         captions = words.course_captions(looks)
         with stage.picture:
-            left, right = ui.columns([3, 2])
+            left, right = ui.columns([2, 1])
             with left:
                 ui.figure(
                     figures.errors(looks, now.steps), key="errors", share=1.0, film=film,
