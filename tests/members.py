@@ -344,6 +344,9 @@ MEMBERS: dict[str, list[Member]] = {
             {"image_shape": (1, 12, 12), "channels": (2, 3)}, (drawn(2, 8, 1, 12, 12).float(), drawn(10, 8))
         )
     ],
+    "modules.convolution.group_convolution.P4CNN": [
+        classifier({"image_shape": (1, 12, 12), "channels": (2, 3)}, TWELVES)
+    ],
     "modules.convolution.mlp.MLP": [classifier({"hidden": (6,)}, CURVES)],
     "modules.convolution.lenet.LeNet": [
         classifier({"image_shape": (1, 12, 12), "channels": (2, 3), "hidden": (6,)}, TWELVES)
