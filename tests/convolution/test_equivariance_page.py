@@ -5,21 +5,24 @@ import pytest
 import torch
 import torch.nn.functional as F
 from opening import film, open_page, run_page
+from scipy.signal import correlate2d
 
 from lab import experiments, weights
 from lab.figures.moving import at
 from lab.lenses import drawing, photographs
-from pages.convolution.equivariance import figures, lens, words
+from pages.convolution.equivariance import figures, lens, rotation, words
 from pages.convolution.equivariance.room import (
     BLUR,
     BORDERS,
     CIRCULAR,
     CONVOLUTION,
     FARTHEST,
+    GROUP,
+    KERNELS,
     LAYERS,
     MAX,
     NETWORK,
-    ROOM,
+    ONE,
     SOBEL,
     STRIDED,
     ZEROS,
@@ -127,9 +130,42 @@ def test_a_classifier_of_a_moved_digit() -> None:
     assert {"cnn-mnist", "lenet-mnist"} <= set(admitted) and "cnn-digits" not in admitted
 
 
+@pytest.mark.parametrize("text", [*KERNELS.values(), "1 2 3", "1; 0; 0; 0; -1", "1 2 3; 4 5 6; 7 8 9"])
+def test_four_orientations_are_equivariant_to_quarter_turns(text: str) -> None:
+    omega = lens.kernel(text)
+    both = rotation.quarters(SHELF["flower"], omega, GROUP)
+    assert float(both.errors.max()) < 1e-12 and both.kernels.shape[0] == 4
+    x = photographs.luminance(SHELF["flower"]).double().numpy()
+    for r in range(4):
+        found = correlate2d(x, both.kernels[r].numpy(), mode="same")
+        np.testing.assert_allclose(both.first[0, r].numpy(), found, atol=1e-12)
+        np.testing.assert_array_equal(both.kernels[r].numpy(), np.rot90(both.kernels[0].numpy(), r))
+    side = max(omega.shape)
+    assert both.kernels.shape[1:] == (side, side) and float(both.kernels[0].sum()) == float(omega.sum())
+    one = rotation.quarters(SHELF["flower"], omega, ONE)
+    same = torch.equal(both.kernels[0], both.kernels[1])  # as the Laplacian and the identity are
+    assert (float(one.errors[1]) < 1e-12) == same
+    assert one.first.shape[1] == 1 and torch.equal(one.first[0, 0], both.first[0, 0])
+
+
+def test_words_of_turns() -> None:
+    both = rotation.quarters(SHELF["flower"], OMEGA, GROUP)
+    assert words.turn_captions(both)[1].startswith(
+        "Turned by 90°: each map turns too and moves from r to r + 1"
+    )
+    assert words.turn_equations(both)[2].startswith(r"f(\rho^2 x)_r = \rho^2 f(x)_{r - 2}")
+    one = rotation.quarters(SHELF["flower"], OMEGA, ONE)
+    assert f"ε = {float(one.errors[1]):.2f}" in words.turn_captions(one)[1]
+    assert r"\ne" in words.turn_equations(one)[1] and "=" in words.turn_equations(one)[0]
+    assert len(figures.turned_maps(both)["data"]) == 13 and len(figures.turned_maps(one)["data"]) == 5
+    black = rotation.quarters(torch.zeros(3, 48, 48), OMEGA, ONE)
+    assert float(black.errors.max()) == 0
+
+
 def test_films_of_scenes() -> None:
-    for number in (1, len(ROOM.scenes)):
+    for number in (1, 7):
         assert film(open_page("convolution/equivariance", scene=number), "shift")["count"] == FARTHEST + 1
+    assert film(open_page("convolution/equivariance", scene=8), "turn")["count"] == 4
 
 
 @pytest.mark.parametrize(

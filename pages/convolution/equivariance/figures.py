@@ -1,4 +1,4 @@
-"""A moved picture, two outputs and their difference; how large that is by shift; a digit and its class."""
+"""A moved or turned picture, two outputs and their difference; how large that is; a digit and its class."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -9,6 +9,7 @@ from lab.figures.moving import Tree, per_frame, resting, turning
 from lab.figures.pictures import HEIGHT, LIGHT, Sheet, reach_of, shade, signed
 from pages.convolution.equivariance.lens import Compared, Read
 from pages.convolution.equivariance.room import BLUR, CONVOLUTION, MAX, STRIDED
+from pages.convolution.equivariance.rotation import Turned
 
 COLORS = {CONVOLUTION: theme.HIDDEN, STRIDED: theme.VERMILLION, MAX: theme.PURPLE, BLUR: theme.BLUE}
 SHORT = {CONVOLUTION: "convolution", STRIDED: "strided", MAX: "max", BLUR: "max-blur"}
@@ -48,6 +49,26 @@ def errors(one: Compared, layer: str) -> Tree:
     fig.update_xaxes(dtick=4, range=[-0.4, shifts[-1] + 0.4])
     fig.update_yaxes(rangemode="tozero", nticks=5)
     return resting(fig, (shifts, array(one.errors[layer]), COLORS[layer]), size=18)
+
+
+def turned_maps(one: Turned) -> Tree:
+    """The turned picture; by orientation the kernel, what it makes of it, and f(x), turned and moved on."""
+    sheet, count = Sheet(), len(one.kernels)
+    light = shade(one.x[0], 0, 1, LIGHT) | {"z": per_frame(array(one.x).astype(np.float32))}
+    sheet.panel("x, turned", [light], one.x.shape[1:], (0.0, 0.27), (0.2, 0.68))
+    reach = max(reach_of(one.first), reach_of(one.second))
+    shape = one.first.shape[2:]
+    for r, kernel in enumerate(one.kernels):
+        across = (0.31 + 0.175 * r, 0.475 + 0.175 * r)
+        sheet.panel(f"r = {r}", [signed(kernel, reach_of(kernel))], kernel.shape, across, (0.8, 0.94))
+        for title, z, y in (("f(ρᵏx)", one.first, (0.4, 0.72)), ("ρᵏf(x)", one.second, (0.0, 0.32))):
+            trace = signed(z[0, r], reach) | {"z": per_frame(array(z[:, r]).astype(np.float32))}
+            sheet.panel(title, [trace], shape, across, y, size=16)
+    if count == 1:
+        gap = one.difference[:, 0]
+        trace = signed(gap[0], reach) | {"z": per_frame(array(gap).astype(np.float32))}
+        sheet.panel("difference", [trace], shape, (0.52, 1.0), (0.0, 0.72))
+    return sheet.tree
 
 
 def digit(one: Read) -> Tree:

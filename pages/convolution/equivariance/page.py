@@ -1,18 +1,16 @@
-"""Equivariance: a layer of a moved picture against the moved output, and a classifier of a moved digit."""
+"""Equivariance: a layer of a moved or turned picture against its moved or turned output; a digit's class."""
 
 from lab import ui
 from lab.lenses import photographs
 from lab.lenses.photographs import SIDE
 from lab.ui.controls import drawing
-from modules.convolution import convolution, pooling
-from pages.convolution.equivariance import figures, lens, words
-from pages.convolution.equivariance.room import BLUR, FARTHEST, MAPS, MAX, ROOM
+from modules.convolution import convolution, group_convolution, pooling
+from pages.convolution.equivariance import figures, lens, rotation, words
+from pages.convolution.equivariance.room import BLUR, FARTHEST, GROUP, MAPS, MAX, QUARTERS, ROOM
 
 stage = ui.stage(ROOM)
 with stage.rail:
     now = ui.read(ROOM)
-count = FARTHEST + 1
-film = ui.film_of(now, count, names=range(count))
 
 
 def photo_code() -> str:
@@ -24,6 +22,7 @@ def photo_code() -> str:
 
 
 if now.view == MAPS:
+    film = ui.film_of(now, FARTHEST + 1, names=range(FARTHEST + 1))
     one = ui.compute(lens.compared, now)
     with stage.picture:
         left, right = ui.columns([2, 1])
@@ -73,7 +72,47 @@ if now.view == MAPS:
             convolution.convolve, pooling.max_pool, pooling.max_blur_pool, lens.compared,
             references=ROOM.references,
         )  # fmt: skip
+elif now.view == QUARTERS:
+    both = ui.compute(rotation.quarters, now)
+    film = ui.film_of(now, len(both.x), names=range(len(both.x)))
+    with stage.picture:
+        ui.figure(
+            figures.turned_maps(both), key="turned", share=1.0, film=film,
+            alt="The turned picture, kernels, maps of the turned picture, and the maps of x, turned",
+        )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=words.turn_captions(both), equations=words.turn_equations(both))
+    with stage.below:
+        ui.notice(
+            "The same weights are used in four orientations: as many numbers to learn, four times the "
+            "operations. Turns of the picture turn the maps and pass them on in a circle. A maximum over the "
+            "four orientations, then a mean over all places, does not change with quarter turns at all."
+            if now.knows == GROUP
+            else "A convolution knows its kernel in one orientation: a turned edge needs a turned kernel."
+        )
+        ui.check(
+            "Which kernels make an ordinary convolution equivariant to quarter turns?",
+            ["those that turns leave alone", "all", "none"], "those that turns leave alone",
+            "The Laplacian is one: turned, it is itself. Sobel's kernel finds other edges when it is turned.",
+            wrong={"all": "Take Sobel's kernel and one orientation, and turn.",
+                   "none": "Take the Laplacian and one orientation, and turn."},
+            veils=(),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab.lenses import photographs
+            from lab.ui.controls import drawing
+            from pages.convolution.equivariance import lens, rotation
+
+            photo = {photo_code()}
+            result = rotation.quarters(photo, lens.kernel({now.omega!r}), {now.knows!r}).errors
+            """,
+            shows=both.errors,
+        )
+        ui.source(group_convolution.lifting_weight, group_convolution.P4CNN, rotation.quarters,
+                  references=ROOM.references)  # fmt: skip
 else:
+    film = ui.film_of(now, FARTHEST + 1, names=range(FARTHEST + 1))
     seen = ui.compute(lens.read, now)
     with stage.picture:
         ui.figures(

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Drawing, Frame, Model, Room, Scene, Slider, Text, late
 
-VIEWS = MAPS, CLASS = "Feature map", "Class probability"
+VIEWS = MAPS, CLASS, QUARTERS = "Feature map", "Class probability", "Quarter turns"
 LAYERS = CONVOLUTION, STRIDED, MAX, BLUR = (
     "convolution", "strided convolution", "max pooling", "max-blur pooling",
 )  # fmt: skip
@@ -14,14 +14,27 @@ SIDE, NETWORK = 48, "cnn-mnist"
 SOBEL, POINT = "-1 0 1; -2 0 2; -1 0 1", "1"
 KERNELS = {"Sobel": SOBEL, "Identity": POINT, "Laplacian": "0 1 0; 1 -4 1; 0 1 0"}
 FARTHEST = 12  # pixels that a picture is moved
+ORIENTATIONS = ONE, GROUP = "one", "all four (p4)"
 
 
 def has_maps(state: Any) -> bool:
     return bool(state.view == MAPS)
 
 
+def turns(state: Any) -> bool:
+    return bool(state.view == QUARTERS)
+
+
+def shows_pictures(state: Any) -> bool:
+    return has_maps(state) or turns(state)
+
+
 def reads_digits(state: Any) -> bool:
-    return not has_maps(state)
+    return not shows_pictures(state)
+
+
+def shifts(state: Any) -> bool:
+    return not turns(state)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,12 +46,13 @@ class State:
     ] = 2  # fmt: skip
     omega: Annotated[
         str,
-        Text("Kernel ω", 300, reads=late("lens", "kernel"), examples=KERNELS, area=False, when=has_maps,
+        Text("Kernel ω", 300, reads=late("lens", "kernel"), examples=KERNELS, area=False, when=shows_pictures,
              help="Rows between semicolons, with odd sides up to seven."),
     ] = SOBEL  # fmt: skip
     border: Annotated[
         str, Choice("Beyond the border", BORDERS, when=has_maps, help="What enters there, too.")
     ] = ZEROS
+    knows: Annotated[str, Choice("Orientations of the kernel", ORIENTATIONS, when=turns)] = GROUP
     photo: Annotated[
         str | None,
         Drawing(
@@ -46,7 +60,7 @@ class State:
             SIDE,
             late("lab.lenses.photographs", "shelf"),
             colour=True,
-            when=has_maps,
+            when=shows_pictures,
         ),
     ] = None
     model: Annotated[
@@ -57,7 +71,8 @@ class State:
         Drawing("Draw a digit, or pick one", 28, late("lab.lenses.drawing", "examples", (28,)),
                 when=reads_digits),
     ] = None  # fmt: skip
-    shift: Annotated[int, Frame("Shift t =", seconds=0.7)] = 3
+    shift: Annotated[int, Frame("Shift t =", seconds=0.7, when=shifts)] = 3
+    turn: Annotated[int, Frame("Quarter turns k =", seconds=1.0, when=turns)] = 1
 
 
 ROOM = Room(
@@ -66,17 +81,20 @@ ROOM = Room(
     place=45,
     minutes=6,
     words="translation equivariance; translation invariance; shift; shift invariance; aliasing; "
-    "blur pooling; max pooling; anti-aliasing; stride; zero padding; circular padding; CNN",
+    "blur pooling; max pooling; anti-aliasing; stride; zero padding; circular padding; CNN; "
+    "rotation equivariance; rotation invariance; group convolution; p4; group equivariant CNN; symmetry",
     references=(
         "[UDL] §10.1, §10.4, problem 10.1, notes of chapter 10",
         "Zhang 2019, arXiv:1904.11486 (blur pooling); Azulay & Weiss 2019, arXiv:1805.12177",
+        "Cohen & Welling 2016, arXiv:1602.07576 (convolution over p4)",
     ),
     state=State,
     symbols={
         "f": "the layer", "x": "the picture", "t": "pixels that the input is moved to the right",
         "s": "stride", "u": "cells that the output is moved", r"\tau": "moves to the right",
         r"\epsilon": "difference over f(x), root mean squares, without the border",
-        "p": "probability of the class", "y": "the class",
+        "p": "probability of the class", "y": "the class", r"\rho": "turn by a quarter, counterclockwise",
+        "k": "quarter turns of the input", "r": "orientation of the kernel",
     },
     scenes={
         "Convolution": Scene(
@@ -106,6 +124,10 @@ ROOM = Room(
         "Digit": Scene(
             "Six pixels halve the probability of the 4: the dense layer has other weights at every place.",
             State(view=CLASS, digit="4", shift=6),
+        ),
+        "Quarter turn": Scene(
+            "With a kernel in four orientations, quarter turns of the picture turn the maps: rows are equal.",
+            State(view=QUARTERS, turn=1),
         ),
     },
 )  # fmt: skip

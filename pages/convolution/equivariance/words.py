@@ -1,7 +1,8 @@
-"""What the page says of shifts."""
+"""What the page says of shifts and of turns."""
 
 from pages.convolution.equivariance.lens import Compared, Read
 from pages.convolution.equivariance.room import CIRCULAR, CONVOLUTION
+from pages.convolution.equivariance.rotation import Turned
 
 ZERO = 1e-9  # ε below is rounding
 
@@ -59,3 +60,28 @@ def lost(one: Read) -> int | None:
     """The first shift at which another class is likelier."""
     other = (one.probabilities.argmax(-1) != one.label).nonzero().flatten().tolist()
     return other[0] if other else None
+
+
+def turn_captions(one: Turned) -> list[str]:
+    """Of each number of quarter turns: whether the maps turn with the picture."""
+    texts = []
+    for k, e in enumerate(one.errors.tolist()):
+        degrees = f"Turned by {90 * k}°"
+        if e > ZERO:
+            texts.append(f"{degrees}: the map of the turned picture is another one, ε = {e:.2f}.")
+        elif k and len(one.kernels) > 1:
+            texts.append(f"{degrees}: each map turns too and moves from r to r + {k}; the difference is 0.")
+        else:
+            texts.append(f"{degrees}: the difference is 0.")
+    return texts
+
+
+def turn_equations(one: Turned) -> list[str]:
+    """Of each number of quarter turns: the two sides, and how far they are apart."""
+    several, texts = len(one.kernels) > 1, []
+    for k, e in enumerate(one.errors.tolist()):
+        left, right = rf"f(\rho^{k} x)", rf"\rho^{k} f(x)"
+        if several:
+            left, right = left + "_r", right + rf"_{{r - {k}}}"
+        texts.append(rf"{left} {'=' if e < ZERO else chr(92) + 'ne'} {right}, \qquad \epsilon = {e:.3f}")
+    return texts
