@@ -7,6 +7,10 @@ The mean over s sampled neighbours has the mean over all as its expectation. A *
 takes the factor d/s. Weights by degrees of both ends (gcn, symmetric) need the degrees of the full graph:
 those of the rim count edges that a piece does not have.
 
+Where all nodes are asked for, batch after batch computes a state again for each batch whose field has it.
+Layer by layer it is computed once: all states of a layer stand before the next begins, and only the messages
+into one batch of nodes are held.
+
 Shapes: a graph is `Senders`, in compressed rows; a sample is one `edge_index` (2, E_k) of each layer, the
 first layer first, over the nodes of `nodes`, the batch first.
 
@@ -14,10 +18,13 @@ References: [UDL] §13.7.1; Hamilton et al. 2017, arXiv:1706.02216 (sampling); C
 arXiv:1905.07953 (parts).
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
+
+from modules.base import require
 
 
 @dataclass(frozen=True)
@@ -100,3 +107,50 @@ def sample(
 def field(graph: Senders, batch: Tensor, steps: int) -> Tensor:
     """Nodes within so many steps of the batch, the batch first: (M,)."""
     return sample(graph, batch, [None] * steps).nodes
+
+
+@torch.no_grad()
+def by_layers(
+    layers: Sequence[Callable[[Tensor, Tensor], Tensor]], x: Tensor, graph: Senders | Tensor, size: int
+) -> Tensor:
+    """States of all nodes behind the last layer, (N, D'), without gradients: layer by layer, in batches of
+    nodes.
+
+    Args:
+        layers: each gives states (M, D') of states (M, D) and a graph on them, with its activation; in
+            training mode, dropout and batch norm would see one batch at a time.
+        x: (N, D).
+        graph: its senders, and a layer gets `edge_index` (2, E') into the batch, in numbers of the piece; or
+            Sᵀ (N, N) in compressed rows, as `propagation_matrix` gives it, and a layer gets its rows, (M, M):
+            what goes by degrees of senders needs those of the whole graph.
+        size: nodes of a batch, which with their senders make a piece.
+
+    Raises:
+        ValueError: `size` is below 1.
+    """
+    require(1, size=size)
+    senders = graph if isinstance(graph, Senders) else Senders(graph.crow_indices(), graph.col_indices())
+    for layer in layers:
+        out: Tensor | None = None
+        for batch in torch.arange(len(x)).split(size):
+            piece = sample(senders, batch, [None])
+            edges = piece.layers[0]
+            if isinstance(graph, Tensor):
+                edges = rows_of(graph, batch, edges[0], len(piece.nodes))
+            h = layer(x[piece.nodes], edges)[: len(batch)]
+            if out is None:
+                out = h.new_empty(len(x), *h.shape[1:])
+            out[batch] = h
+        x = x if out is None else out
+    return x
+
+
+def rows_of(s: Tensor, batch: Tensor, senders: Tensor, count: int) -> Tensor:
+    """The rows of Sᵀ (N, N) of a batch of successive nodes, the first of a piece's: (count, count), its other
+    rows empty; `senders` (E',) in numbers of the piece."""
+    starts = s.crow_indices()
+    first, last = int(starts[batch[0]]), int(starts[batch[-1] + 1])
+    crow = torch.full((count + 1,), last - first)
+    crow[: len(batch) + 1] = starts[batch[0] : batch[-1] + 2] - first
+    values = s.values()[first:last]
+    return torch.sparse_csr_tensor(crow, senders, values, (count, count), check_invariants=False)

@@ -7,7 +7,8 @@ import torch
 from graphs import G10, G11, G11_PARTS, both_ways
 
 from modules.graph import partition, sampling
-from modules.graph.convolution import GraphConvolution
+from modules.graph.attention import GraphAttention
+from modules.graph.convolution import GraphConvolution, propagation_matrix
 
 EDGES = both_ways(G10)
 GRAPH = sampling.Senders.of(EDGES, 23)
@@ -77,6 +78,37 @@ def test_sampled_fields_are_bounded(most: int, sizes: list[float]) -> None:
         ]
         assert max(found) <= (1 + most) ** steps
         assert sum(found) / 400 == pytest.approx(size, abs=0.3)
+
+
+CELLS = [("sum", "diagonal"), ("mean", "separate"), ("max", "none"), ("gcn", "sum"), ("symmetric", "sum")]
+
+
+@pytest.mark.parametrize("size", [1, 5, 23, 100])
+def test_layer_by_layer_is_the_whole_pass(size: int) -> None:
+    """One direction of some edges is lost, so that no matrix is symmetric, and a node hears nobody."""
+    edges, n = EDGES[:, 7:], 24
+    graph = sampling.Senders.of(edges, n)
+    x = torch.randn(n, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(5))
+    for propagation, combine in CELLS:
+        ends = [GraphConvolution(d, d_out, propagation, combine) for d, d_out in ((3, 4), (4, 2))]  # type: ignore[arg-type]
+        first, last = (layer.double() for layer in ends)
+        layers = [lambda h, e, layer=first: layer(h, e).relu(), last]
+        whole = last(first(x, edges).relu(), edges)
+        by_matrix = propagation in ("gcn", "symmetric")
+        said = propagation_matrix(edges, n, propagation, x.dtype, first.hears_itself) if by_matrix else graph  # type: ignore[arg-type]
+        found = sampling.by_layers(layers, x, said, size)
+        torch.testing.assert_close(found, whole.detach(), rtol=0, atol=1e-12)
+        assert not found.requires_grad
+    gat = [GraphAttention(3, 2, 2).double(), GraphAttention(4, 3, score="dynamic").double()]
+    whole = gat[1](gat[0](x, edges), edges)
+    found = sampling.by_layers(gat, x, graph, size)
+    torch.testing.assert_close(found, whole.detach(), rtol=0, atol=1e-12)
+
+
+def test_a_batch_has_a_node_at_least_and_no_nodes_have_no_states() -> None:
+    with pytest.raises(ValueError, match="size"):
+        sampling.by_layers([], torch.zeros(3, 1), GRAPH, 0)
+    assert torch.equal(sampling.by_layers([], torch.ones(23, 1), GRAPH, 4), torch.ones(23, 1))
 
 
 def test_an_isolated_node_hears_nobody() -> None:
