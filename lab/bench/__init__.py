@@ -92,6 +92,10 @@ BENCHES = {
         "lab.bench.graph_batches",
         "batches of a graph: whole, parts, samples, by accuracy on Cora; noise and bias of their gradients",
     ),
+    "graph-tasks": (
+        "lab.bench.graph_tasks",
+        "tasks of graph networks: degrees, far leaves, data of edges, three seeds each; memory of inference",
+    ),
     "mnist1d": (
         "lab.bench.mnist1d",
         "MNIST-1D: CNN against the dense network, positions in order and shuffled, by two published recipes",
