@@ -112,6 +112,10 @@ BENCHES = {
         "lab.bench.depth",
         "depth: plain and residual networks by number of blocks, norm and scale; deleted blocks, three seeds",
     ),
+    "loss-surface": (
+        "lab.bench.loss_surface",
+        "loss surface: filter-normalised slices around plain and residual networks, two or three seeds",
+    ),
     "positions": (
         "lab.bench.positions",
         "position schemes: GPTs of five schemes trained at 64 characters, read up to 512, three seeds each",

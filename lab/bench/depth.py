@@ -67,13 +67,20 @@ def without_block(model: Classifier, block: int) -> nn.Sequential:
     return nn.Sequential(*layers[: 1 + block], *layers[2 + block :])
 
 
-def train(network: str, blocks: int, seed: int, steps: int = STEPS) -> Run:
-    """Train once, test once, and once more without each sixth block of the deepest."""
-    x, y, test_x, test_y = curves()
+def trained(network: str, blocks: int, seed: int, steps: int = STEPS) -> tuple[Classifier, float]:
+    """A network after its training, in evaluation mode, and seconds of the processor."""
+    x, y, _, _ = curves()
     model = seeded(lambda: he_throughout(ResidualMLP(blocks=blocks, **NETWORKS[network])), seed).train()
     optimizer = torch.optim.SGD(model.parameters(), RATE, MOMENTUM)
     seconds = descend(model, optimizer, x, y, seed, steps)
-    errors = error(model.eval(), x, y), error(model, test_x, test_y)
+    return model.eval(), seconds
+
+
+def train(network: str, blocks: int, seed: int, steps: int = STEPS) -> Run:
+    """Train once, test once, and once more without each sixth block of the deepest."""
+    x, y, test_x, test_y = curves()
+    model, seconds = trained(network, blocks, seed, steps)
+    errors = error(model, x, y), error(model, test_x, test_y)
     deleted = range(1, blocks + 1, EVERY) if blocks == DEEP else ()
     without = [error(without_block(model, block), test_x, test_y) for block in deleted]
     return Run(network, blocks, seed, steps, seconds, datetime.date.today().isoformat(), *errors, without)

@@ -7,11 +7,11 @@ import pytest
 import torch
 import torch.nn.functional as F
 
-from lab.bench import depth, mnist1d, runs_file
+from lab.bench import depth, loss_surface, mnist1d, runs_file
 from modules.convolution.residual_mlp import ResidualMLP
 
 
-@pytest.mark.parametrize("bench", [depth, mnist1d])
+@pytest.mark.parametrize("bench", [depth, loss_surface, mnist1d])
 def test_a_plan_names_each_training_once(bench, tmp_path: Path) -> None:
     runs = bench.plan()
     assert len(set(runs)) == len(runs) > 20
@@ -78,6 +78,20 @@ def test_a_deleted_block_leaves_the_others(seeds=(0, 1)) -> None:
             layer = model.layers[1 + block].branch[-1]
             h = h + F.linear(h.relu(), layer.weight, layer.bias)
         assert torch.allclose(depth.without_block(model, 2)(x), model.layers[-1](h), atol=1e-6)
+
+
+def test_slices_are_repeated_and_told_by_network() -> None:
+    first, again = (loss_surface.measured("skips, batch norm", 3, 1, 4, 2, 5) for _ in range(2))
+    names = ("train", "loss", "curvature", "spread", "bends", "top")
+    assert all(getattr(first, name) == getattr(again, name) for name in names)
+    assert 0 <= first.bends <= 1 and first.loss < first.top and first.spread > 0
+    runs = [
+        loss_surface.Run("plain", 16, seed, 9, 0.1, "2026-11-30", 30.0, 0.5, 20.0 + seed, spread, 0.2, 1e4)
+        for seed, spread in enumerate((7.0, 90.0, 8.0))
+    ]
+    (row,) = loss_surface.rows(runs)
+    assert (row.case, row.ours) == ("plain: 16 blocks", 8.0)
+    assert "7, 90, 8 by seed; curvature 21.0" in row.note and "not convex at 20" in row.note
 
 
 def test_errors_that_are_no_number_stay_none() -> None:
