@@ -331,6 +331,7 @@ SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
     "Spanish": {"num_train": 20}, "Copying": {"num_train": 20},
     "Scenes": {"num_train": 20}, "Attributes": {"num_train": 20}, "ScatteredDigits": {"num_train": 20},
     "TexturedShapes": {"num_train": 20},
+    "StickFigures": {"num_train": 20, "num_val": 10, "num_test": 10},
 }  # fmt: skip
 BATCHED = [
     c
