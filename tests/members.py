@@ -241,7 +241,7 @@ FOUND = (
         4, 1, 1
     ),
 )
-JOINTS = drawn(9, 8, 1, 8, 8).float() / 4 - 1, drawn(9, 8, 2, 4, 4).float() / 9
+JOINTS = drawn(9, 8, 1, 8, 8).float() / 4 - 1, drawn(8, 8, 2, 3).float()
 EIGHTS = drawn(2, 8, 1, 8, 8).float(), drawn(2, 8, 1, 8, 8).flip(0).float()
 CODES = {"latent_dim": 2, "hidden": [4], "iwae_samples": 2}
 

@@ -1,4 +1,4 @@
-"""The U-Net of segmentation and the stacked hourglass: sizes, crops, what is added and what concatenated."""
+"""The U-Net of segmentation: sizes, crops, what is concatenated, what is measured."""
 
 import contracts
 import pytest
@@ -6,7 +6,6 @@ import torch
 from torch import Tensor
 
 from modules.convolution.counting import count, named
-from modules.convolution.hourglass import Hourglass, StackedHourglass, heatmaps_of, peaks
 from modules.convolution.segmentation import SegmentationUNet, centre, sizes, smallest_side
 
 
@@ -163,64 +162,3 @@ def test_intersection_over_union_of_a_batch_by_hand() -> None:
     ]
     expected = torch.stack(shares).mean().item()
     assert model.meters["test_iou"].compute().item() == pytest.approx(expected, abs=1e-6)
-
-
-# --- Hourglass ---------------------------------------------------------------------------------------
-
-
-def test_the_peak_of_a_gaussian_is_its_joint() -> None:
-    points = torch.tensor([[[3.0, 5.0], [0.0, 0.0], [7.0, 9.0]]])
-    maps = heatmaps_of(points, 8, 10, sd=1.5)
-    assert maps.shape == (1, 3, 8, 10) and torch.equal(peaks(maps), points.long())
-    assert maps[0, 0, 3, 5] == 1 and maps[0, 0, 3, 6].item() == pytest.approx(0.8007, abs=1e-4)
-
-
-def test_an_hourglass_adds() -> None:
-    """The channels stay the same; without its skip the output depends on the low path alone (CV-O50)."""
-    hourglass = contracts.exact(Hourglass(4, 2), scale=0.3)
-    x = draw(1, 4, 8, 8)
-    low = hourglass.grow(hourglass.high(hourglass.inner(hourglass.low(hourglass.pool(x)))))
-    assert (hourglass(x) - hourglass.skip(x) - low).abs().max() < 1e-14
-    assert hourglass(x).shape == x.shape
-    with torch.no_grad():
-        for parameter in hourglass.skip.parameters():
-            parameter.zero_()  # the branch is 0: the skip is the identity
-    assert (hourglass(x) - x - low).abs().max() < 1e-14
-    hourglass.skip = torch.nn.Identity()
-    moved = x.clone()
-    moved[..., 0, 0] = x[..., :2, :2].amax((-2, -1)) - 5  # no maximum: the low path does not see it
-    moved[..., 1, 1] = x[..., :2, :2].amax((-2, -1)) + 5
-    other = x.clone()
-    other[..., 1, 1] = moved[..., 1, 1]
-    assert (hourglass(moved) - moved - hourglass(other) + other).abs().max() < 1e-12
-
-
-def test_each_stack_is_judged_and_the_last_is_measured() -> None:
-    model = contracts.exact(StackedHourglass((1, 16, 16), 3, 4, stacks=2, levels=1, halvings=1))
-    x, target = draw(2, 1, 16, 16), draw(2, 3, 8, 8, seed=1)
-    maps = model.heatmaps(x)
-    assert maps.shape == (2, 2, 3, 8, 8)
-    errors = [(maps[:, s] - target).square().mean() for s in range(2)]
-    assert (model.step((x, target), "test") - sum(errors) / 2).abs() < 1e-12
-    assert model.meters["test_mse"].compute().item() == pytest.approx(errors[1].item(), abs=1e-9)
-    assert torch.equal(model.locate(x), peaks(maps[:, 1]))
-    with pytest.raises(ValueError, match="multiples of 4"):
-        model.heatmaps(draw(1, 1, 18, 16))
-
-
-def test_full_hourglass() -> None:
-    with torch.device("meta"):
-        model = StackedHourglass()
-        rows = count(model, (3, 256, 256))
-    heads = [r for r in named(rows, "Conv2d") if r.name.startswith("heads")]
-    assert [r.shape for r in heads] == [(16, 64, 64)] * 2
-    assert {r.shape[0] for r in named(rows, "Upsample")} == {256}
-    assert min(r.shape[1] for r in named(rows, "Conv2d")) == 4  # 64 halved four times
-
-
-def test_it_learns_where_a_dot_is() -> None:
-    torch.manual_seed(0)
-    points = torch.tensor([[[1.0, 2.0]], [[6.0, 5.0]], [[3.0, 7.0]], [[5.0, 1.0]]])
-    x = heatmaps_of(points * 1.0, 8, 8, sd=0.7)
-    model = StackedHourglass((1, 8, 8), 1, 8, stacks=2, levels=1, halvings=0)
-    contracts.overfits_one_batch(model, (x, heatmaps_of(points, 8, 8)), below=0.01, steps=150)
