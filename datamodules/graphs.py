@@ -5,6 +5,7 @@
     batch (ΣN,)            the graph of each node
     ptr (G + 1,)           where each graph begins, and the end
     y (G,)                 classes
+    edge_type (ΣE,)        kinds of the edges, of graphs that have them
 
 Reference: [UDL] §13.5.1.
 """
@@ -18,11 +19,12 @@ from torch_geometric.data import Data
 
 
 class Graph(NamedTuple):
-    """x (N, D), edge_index (2, E) with each edge both ways, and the class."""
+    """x (N, D), edge_index (2, E) with each edge both ways, the class, and the kind of each edge (E,)."""
 
     x: Tensor
     edge_index: Tensor
     y: int
+    edge_type: Tensor | None = None
 
 
 class GraphSplit:
@@ -43,10 +45,13 @@ def union(graphs: Sequence[Graph]) -> Data:
     sizes = torch.tensor([len(graph.x) for graph in graphs])
     ptr = torch.cat([torch.zeros(1, dtype=torch.long), sizes.cumsum(0)])
     edges = [graph.edge_index + start for graph, start in zip(graphs, ptr.tolist(), strict=False)]
+    kinds = [graph.edge_type for graph in graphs if graph.edge_type is not None]
+    more = {"edge_type": torch.cat(kinds)} if len(kinds) == len(graphs) else {}
     return Data(
         x=torch.cat([graph.x for graph in graphs]),
         edge_index=torch.cat(edges, 1),
         batch=torch.arange(len(graphs)).repeat_interleave(sizes),
         ptr=ptr,
         y=torch.tensor([graph.y for graph in graphs]),
+        **more,
     )

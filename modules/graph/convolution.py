@@ -21,8 +21,9 @@ one formula; they differ in the propagation matrix S (D: degrees of A, D̃ = D +
 is `gcn`: the former has eigenvalue 2, so that a deep stack doubles its input in every layer.
 A node without neighbours hears only itself: where d_n = 0 the text's D⁻¹ is undefined, its sum is empty.
 
-The first three, and `max`, the largest of each feature among the neighbours, join the node itself in one of
-four ways; g_n is what it hears of its neighbours alone:
+The first three, `max`, the largest of each feature among the neighbours, and `lstm`, the last state of an
+LSTM that reads the neighbours one by one, join the node itself in one of four ways; g_n is what it hears of
+its neighbours alone:
 
     combine        x'_n = β +            PyTorch Geometric, of a sum
     sum            Ω (g_n + h_n)         GINConv(Linear)
@@ -30,11 +31,18 @@ four ways; g_n is what it hears of its neighbours alone:
     separate       Ω g_n + Ψ h_n         GraphConv
     none           Ω g_n                 GCNConv(normalize=False): for nets that add or append h_n themselves
 
+An LSTM is no function of a set: it reads in the order of the edges, and another order gives another answer.
+GraphSAGE draws an order for each node and step, so that it learns not to mind; whoever wants that shuffles
+`edge_index`. PyTorch Geometric's reads zeros behind a node's neighbours until the largest degree of the batch
+is reached, so that its answer for a graph depends on the others; here it ends with the last neighbour. Where
+all degrees are equal, `separate` is its SAGEConv(aggr="lstm").
+
 `gcn` and `average` count the node among its neighbours, and have no second place for it. The text credits
 `diagonal` to Cluster-GCN, whose own form adds a constant to (D + I)⁻¹(A + I).
 
 References: [UDL] §13.4.2-13.4.3 (sum), §13.8.1-13.8.5 (the others; .4 is symmetric); Kipf & Welling 2017,
-arXiv:1609.02907; Hamilton et al. 2017, arXiv:1706.02216 (separate, max); Xu et al. 2019, arXiv:1810.00826.
+arXiv:1609.02907; Hamilton et al. 2017, arXiv:1706.02216 (separate, max, lstm); Xu et al. 2019,
+arXiv:1810.00826.
 """
 
 import warnings
@@ -43,6 +51,7 @@ from typing import Any, Literal, get_args
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_padded_sequence
 from torch_geometric.nn import MessagePassing
 from torch_geometric.utils import add_self_loops, degree, remove_self_loops, scatter, to_torch_csr_tensor
 
@@ -52,9 +61,10 @@ from modules.graph.encoding import require_nodes
 # torch says once per process that CSR is in beta, and that it trusts the indices it is given.
 warnings.filterwarnings("ignore", message="Sparse (CSR tensor support|invariant checks)")
 
-Propagation = Literal["sum", "mean", "symmetric", "gcn", "average", "max"]
+Propagation = Literal["sum", "mean", "symmetric", "gcn", "average", "max", "lstm"]
 Combine = Literal["sum", "diagonal", "separate", "none"]
 WITHIN = ("gcn", "average")  # that count the node among its neighbours
+NO_MATRIX = ("max", "lstm")  # that are not linear in what the neighbours send
 
 
 def edge_weights(
@@ -67,7 +77,7 @@ def edge_weights(
         edge_index: (2, E), messages run from row 0 to row 1. Self-loops are dropped: A has a zero
             diagonal, and the layer adds the I by itself.
         num_nodes: N; nodes that no edge names are isolated.
-        propagation: which S, see the table above; "max" is no matrix.
+        propagation: which S, see the table above; those of `NO_MATRIX` are none.
         own: with the edges of nodes to themselves; else S without its I.
 
     Returns:
@@ -76,7 +86,7 @@ def edge_weights(
     Raises:
         ValueError: for another propagation, or an edge that names a node outside 0..N-1.
     """
-    matrices = [name for name in get_args(Propagation) if name != "max"]
+    matrices = [name for name in get_args(Propagation) if name not in NO_MATRIX]
     if propagation not in matrices:
         raise ValueError(f"propagation is {propagation!r}: choose one of {', '.join(matrices)}.")
     require_nodes(edge_index, num_nodes)
@@ -98,6 +108,14 @@ def edge_weights(
     itself = 1 / d if propagation in WITHIN else torch.ones_like(d)
     edge_index, _ = add_self_loops(edge_index, num_nodes=num_nodes)
     return edge_index, torch.cat([weight, itself])
+
+
+def masked_weights(weight: Tensor, edge_index: Tensor, edge_mask: Tensor | None) -> Tensor:
+    """Weights as `edge_weights` gives them, each edge's with its factor (E,); nodes' own have none."""
+    if edge_mask is None:
+        return weight
+    kept = edge_mask[edge_index[0] != edge_index[1]]
+    return weight * F.pad(kept, (0, len(weight) - len(kept)), value=1.0)
 
 
 def propagation_matrix(
@@ -135,7 +153,7 @@ class GraphConvolution(MessagePassing):
     """One layer before its activation.
 
     Ω comes first wherever the neighbours are summed: messages are then as wide as the output (16), not as the
-    input (1433). The largest is not linear: there Ω comes last.
+    input (1433). The largest and an LSTM are not linear: there Ω comes last.
 
     Args:
         in_features: D.
@@ -167,6 +185,8 @@ class GraphConvolution(MessagePassing):
             self.own = nn.Parameter(torch.empty(out_features, in_features))  # Ψ (D', D)
         if combine == "diagonal":
             self.epsilon = nn.Parameter(torch.zeros(()))
+        if propagation == "lstm":
+            self.reader = nn.LSTM(in_features, in_features, batch_first=True)  # its state is as wide as h_m
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -176,18 +196,21 @@ class GraphConvolution(MessagePassing):
             nn.init.xavier_uniform_(self.own)
         if self.combine == "diagonal":
             nn.init.zeros_(self.epsilon)
+        if self.propagation == "lstm":
+            self.reader.reset_parameters()
 
     @property
     def hears_itself(self) -> bool:
         """Whether a node's own state is one of its messages."""
-        return self.combine in ("sum", "diagonal") and self.propagation != "max"
+        return self.combine in ("sum", "diagonal") and self.propagation not in NO_MATRIX
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
         """
         Args:
             x: (N, D), dense or sparse CSR.
-            edge_index: (2, E), the graph edge by edge; or, but for "max", Sᵀ (N, N) as `propagation_matrix`
-                gives it, with `own` as the layer's `hears_itself`: the same layer by one sparse product.
+            edge_index: (2, E), the graph edge by edge; or, where S is a matrix, Sᵀ (N, N) as
+                `propagation_matrix` gives it, with `own` as the layer's `hears_itself`: the same layer by one
+                sparse product.
             edge_mask: (E,), a factor of the message of each edge; needs the graph edge by edge. What a node
                 hears of itself has none.
 
@@ -197,15 +220,13 @@ class GraphConvolution(MessagePassing):
         Raises:
             ValueError: an edge mask for a graph that is given as a matrix.
         """
-        if self.propagation == "max":
-            return self.of_largest(x.to_dense() if x.layout == torch.sparse_csr else x, edge_index, edge_mask)
+        if self.propagation in NO_MATRIX:
+            return self.of_heard(x.to_dense() if x.layout == torch.sparse_csr else x, edge_index, edge_mask)
         h = product(x, self.weight.T)  # (N, D) → (N, D'), Ω h_m
         edges, weight = edge_index, None
         if edge_index.layout != torch.sparse_csr:
             edges, weight = edge_weights(edge_index, x.shape[0], self.propagation, h.dtype, self.hears_itself)
-            if edge_mask is not None:
-                kept = edge_mask[edge_index[0] != edge_index[1]]
-                weight = weight * F.pad(kept, (0, len(weight) - len(kept)), value=1.0)
+            weight = masked_weights(weight, edge_index, edge_mask)
         elif edge_mask is not None:
             raise ValueError("An edge_mask needs the graph edge by edge, not as a matrix.")
         # propagate_type: (x: Tensor, edge_weight: OptTensor)
@@ -216,18 +237,38 @@ class GraphConvolution(MessagePassing):
             out = out + product(x, self.own.T)
         return out + self.bias
 
-    def of_largest(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
-        """The layer where g_n is the largest of each feature among the neighbours, 0 without any."""
+    def of_heard(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> Tensor:
+        """The layer where g_n comes first: the largest of each feature, or what an LSTM has read; 0 without
+        neighbours."""
         require_nodes(edge_index, len(x))
         (source, target), factor = remove_self_loops(edge_index, edge_mask)
         sent = x[source] if factor is None else factor[:, None] * x[source]  # (E, D)
-        heard = scatter(sent, target, 0, len(x), "max")  # (N, D)
+        if self.propagation == "max":
+            heard = scatter(sent, target, 0, len(x), "max")  # (N, D)
+        else:
+            heard = self.of_read(sent, target, len(x))
         if self.combine in ("sum", "diagonal"):
             heard = heard + (1 + self.epsilon if self.combine == "diagonal" else 1) * x
         out = heard @ self.weight.T
         if self.combine == "separate":
             out = out + x @ self.own.T
         return out + self.bias
+
+    def of_read(self, sent: Tensor, target: Tensor, num_nodes: int) -> Tensor:
+        """Last state of the LSTM that reads the messages (E, D) to each node, in their order: (N, D)."""
+        counts = target.bincount(minlength=num_nodes)  # (N,)
+        order = target.argsort(stable=True)
+        row = target[order]
+        place = torch.arange(len(row), device=row.device) - (counts.cumsum(0) - counts)[row]
+        heard = sent.new_zeros(num_nodes, sent.shape[1])
+        if not len(row):
+            return heard
+        lines = sent.new_zeros(num_nodes, int(counts.max()), sent.shape[1])
+        lines = lines.index_put((row, place), sent[order])  # (N, most, D), a node's senders in a line
+        hears = counts > 0
+        packed = pack_padded_sequence(lines[hears], counts[hears].cpu(), True, enforce_sorted=False)
+        last = self.reader(packed)[1][0][0]  # (those who hear, D)
+        return heard.to(last.dtype).index_put((hears.nonzero()[:, 0],), last)
 
     def message(self, x_j: Tensor, edge_weight: Tensor) -> Tensor:  # type: ignore[override]
         """S_mn Ω h_m of each edge m → n: (E + N, D')."""

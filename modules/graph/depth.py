@@ -28,7 +28,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from modules.base import require, require_one_of
-from modules.graph.convolution import GraphConvolution, dropout
+from modules.graph.convolution import NO_MATRIX, GraphConvolution, dropout
 from modules.graph.gcn import GCN
 from modules.graph.spectral import laplacian
 
@@ -150,7 +150,7 @@ class DeepGCN(GCN):
                 raise ValueError("An edge_mask has no meaning where edges are dropped: call eval() first.")
             edge_index = drop_edges(edge_index, self.drop_edge)
         s = edge_index
-        if self.propagation != "max" and edge_mask is None:
+        if self.propagation not in NO_MATRIX and edge_mask is None:
             s = self.matrix(edge_index, x.shape[0], x.dtype)
         hs = [x]
         for layer in self.layers[:-1]:

@@ -22,7 +22,7 @@ from torch_geometric.data import Data
 from torchmetrics.classification import BinaryAUROC, BinaryAveragePrecision
 
 from modules.base import BatchShard, Mean, Module, Split, require
-from modules.graph.convolution import GraphConvolution, Propagation, dropout, propagation_matrix
+from modules.graph.convolution import NO_MATRIX, GraphConvolution, Propagation, dropout, propagation_matrix
 
 
 class GAE(Module):
@@ -73,7 +73,7 @@ class GAE(Module):
     def last_input(self, x: Tensor, edge_index: Tensor) -> tuple[Tensor, Tensor]:
         """What the last layer gets: states (N, H), and the matrix or the edges along which they propagate."""
         s = edge_index
-        if self.propagation != "max":  # one sparse matrix for all layers
+        if self.propagation not in NO_MATRIX:  # one sparse matrix for all layers
             s = propagation_matrix(edge_index, x.shape[0], self.propagation, x.dtype)
         for layer in self.layers[:-1]:
             x = F.relu(layer(dropout(x, self.dropout, self.training), s))

@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from modules.base import require, require_one_of
 from modules.cache import Cache
 from modules.graph.convolution import (
+    NO_MATRIX,
     Combine,
     GraphConvolution,
     Propagation,
@@ -101,7 +102,7 @@ class GCN(NodeClassifier):
     def embeddings(self, x: Tensor, edge_index: Tensor, edge_mask: Tensor | None = None) -> list[Tensor]:
         """H_0 = X (N, D), ..., H_K (N, C), the logits; edge_mask (E,) as of `GraphConvolution`."""
         s = edge_index
-        if self.propagation != "max" and edge_mask is None:
+        if self.propagation not in NO_MATRIX and edge_mask is None:
             s = self.matrix(edge_index, x.shape[0], x.dtype)
         hs = [x]
         for layer in self.layers[:-1]:

@@ -2,6 +2,8 @@
 
     Pr(y_i = 1) = σ(β + ω · pool_{n ∈ graph i} h_n)            two classes; of C > 2 a softmax over C numbers
 
+Sorted nodes and soft clusters are further ways to pool, see `modules.graph.pooling`.
+
 A batch is a disjoint union, over which nodes propagate at once; pooling keeps to each graph. A mean is blind
 to copies: a graph and two of it have one mean, and one maximum, whatever the layers. A sum tells them apart.
 
@@ -22,9 +24,10 @@ from torchmetrics.classification import MulticlassAccuracy
 from modules.base import BatchShard, Mean, Module, Split, require, require_one_of
 
 Pooling = Literal["mean", "sum", "max"]
+Readout = Literal["mean", "sum", "max", "sort", "diff"]
 
 
-def pooled(h: Tensor, graph: Tensor, count: int, pooling: Pooling = "mean") -> Tensor:
+def pooled(h: Tensor, graph: Tensor, count: int, pooling: str = "mean") -> Tensor:
     """One vector per graph, (G, D), of states h (N, D); a graph without nodes has zeros."""
     return scatter(h, graph, 0, count, pooling)
 
@@ -40,10 +43,11 @@ class GraphClassifier(Module):
     """
 
     head: nn.Linear
+    pools_otherwise = False  # whether a class knows more than the mean, the sum and the largest
 
-    def __init__(self, num_classes: int, pooling: Pooling = "mean", **training: Any) -> None:
+    def __init__(self, num_classes: int, pooling: Readout = "mean", **training: Any) -> None:
         require(2, num_classes=num_classes)
-        require_one_of(Pooling, pooling=pooling)
+        require_one_of(Readout if self.pools_otherwise else Pooling, pooling=pooling)
         accuracy = MulticlassAccuracy(num_classes, average="micro", validate_args=False)
         super().__init__(_measures={"nll": Mean(), "acc": accuracy}, **training)
         self.num_classes, self.pooling = num_classes, pooling
@@ -61,6 +65,11 @@ class GraphClassifier(Module):
     ) -> Tensor:
         """What the head gets of each graph, (G, D'): the last states, pooled."""
         return pooled(self.embeddings(x, edge_index, edge_mask)[-1], graph, count, self.pooling)
+
+    def logits_of(self, vectors: Tensor) -> Tensor:
+        """Logits (G, C) of what the head gets, (G, D')."""
+        logits = self.head(vectors)
+        return F.pad(logits, (1, 0)) if self.num_classes == 2 else logits  # σ(z) is softmax(0, z)
 
     def forward(
         self,
@@ -83,8 +92,7 @@ class GraphClassifier(Module):
             count = 1
         if count is None:
             count = int(graph.max()) + 1
-        logits = self.head(self.vectors(x, edge_index, graph, count, edge_mask))
-        return F.pad(logits, (1, 0)) if self.num_classes == 2 else logits  # σ(z) is softmax(0, z)
+        return self.logits_of(self.vectors(x, edge_index, graph, count, edge_mask))
 
     def predict(self, x: Data) -> Tensor:
         """Logits (G, C) of a union of graphs with `x`, `edge_index`, `batch` and `ptr`."""
@@ -96,10 +104,14 @@ class GraphClassifier(Module):
             return super().predict_step(batch, batch_idx)
         return self.predict(batch).argmax(-1)
 
+    def judged(self, batch: Data) -> tuple[Tensor, Tensor | float]:
+        """Logits (G, C) of a union, and what the training loss adds to their cross-entropy."""
+        return self.predict(batch), 0.0
+
     def step(self, batch: Data, split: Split) -> Tensor:
-        """Cross-entropy, in nats per graph."""
-        logits = self.predict(batch)  # (G, C)
+        """Cross-entropy, in nats per graph, and what `judged` adds."""
+        logits, more = self.judged(batch)  # (G, C)
         nll = F.cross_entropy(logits, batch.y, reduction="none")  # (G,)
         self.log_metric(split, "nll", nll)
         self.log_metric(split, "acc", logits, batch.y)
-        return nll.mean()
+        return nll.mean() + more
