@@ -201,7 +201,17 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "PooledGCN": {
         "num_features": 5, "num_classes": 4, "hidden": (4,), "propagation": "mean", "combine": "separate",
         "pooling": "sum", "dropout": 0.5,
+        "kept": beside(3, pooling="sort"), "link": beside(5.0, pooling="diff"),
+        "entropy": beside(2.0, pooling="diff"),
     },
+    "RelationalGCN": {
+        "num_features": 5, "num_classes": 4, "relations": 4, "hidden": (4,), "bases": 1, "pooling": "mean",
+        "dropout": 0.5,
+    },
+    "MixHop": {
+        "num_features": 5, "hidden": (4,), "powers": [0, 1, 2], "dropout": 0.0, "weight_decay": 0.5,
+    },
+    "MoNet": {"num_features": 5, "hidden": (4,), "kernels": 3, "dropout": 0.0},
     "GCN": {
         "num_features": 5, "hidden": (8,), "propagation": "mean", "dropout": 0.0, "weight_decay": 0.5,
         "combine": beside("separate", propagation="mean"), "residual": "concat",

@@ -85,6 +85,7 @@ GRAPH = Data(
 UNION = Data(
     x=drawn(2, 6, 4).float(), edge_index=torch.tensor([[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]]),
     batch=torch.tensor([0, 0, 0, 1, 1, 2]), ptr=torch.tensor([0, 3, 5, 6]), y=drawn(3, 3),
+    edge_type=torch.tensor([0, 0, 1, 1, 2, 2]),
 )  # fmt: skip
 
 # a path, a triangle, four nodes, and two nodes
@@ -135,6 +136,16 @@ def pooling(settings: dict[str, Any]) -> Member:
         return model(to(model, UNION.x), UNION.edge_index, UNION.batch, 3)
 
     return Member(settings, UNION, call, (Predictor,))
+
+
+def relational(settings: dict[str, Any]) -> Member:
+    """A classifier of graphs with edges of several kinds."""
+
+    def call(model: Any) -> Tensor:
+        return model.predict(UNION.clone().update({"x": to(model, UNION.x)}))
+
+    sizes = {"num_features": 4, "num_classes": 3, "relations": 3, "hidden": (3,)}
+    return Member(sizes | settings, UNION, call, (Predictor,))
 
 
 def translator(settings: dict[str, Any]) -> Member:
@@ -505,12 +516,19 @@ MEMBERS: dict[str, list[Member]] = {
         nodes({}),
         nodes({"propagation": "max", "combine": "separate", "residual": "concat"}),
         nodes({"hidden": [4], "propagation": "sum", "combine": "diagonal", "residual": "sum"}),
+        nodes({"hidden": [3], "propagation": "lstm", "combine": "separate"}),
     ],
     "modules.graph.gin.GIN": [
         pooling({"num_features": 4, "num_classes": 3, "width": 3, "norm": False, **more})
         for more in ({}, {"aggregation": "max", "pooling": "max"})
     ],
-    "modules.graph.pooled_gcn.PooledGCN": [pooling({"num_features": 4, "num_classes": 3, "hidden": (3, 3)})],
+    "modules.graph.mixhop.MixHop": [nodes({"hidden": [3], "powers": [0, 2]})],
+    "modules.graph.mixture.MoNet": [nodes({"hidden": [3], "kernels": 2})],
+    "modules.graph.pooled_gcn.PooledGCN": [
+        pooling({"num_features": 4, "num_classes": 3, "hidden": (3, 3), **more})
+        for more in ({}, {"pooling": "sort", "kept": 2}, {"pooling": "diff", "kept": 2})
+    ],
+    "modules.graph.relations.RelationalGCN": [relational({"bases": bases}) for bases in (0, 2)],
     "modules.graph.graph_rnn.GraphRNN": [
         Member(
             {"event_shape": (3, 2), "hidden": 4, "entries": entries},

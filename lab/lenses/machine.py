@@ -38,6 +38,7 @@ from modules.graph.attention import GraphAttention
 from modules.graph.convolution import GraphConvolution
 from modules.graph.gat import GAT
 from modules.graph.gcn import GCN
+from modules.graph.mixhop import MixHopConvolution
 from modules.latent.vae import VAE
 from modules.latent.vq_vae import VQVAE
 from modules.recurrent.captioning import Captioner
@@ -543,7 +544,7 @@ def of_graph(model: GCN | GAT) -> Readings:
     edges = torch.tensor([[0, 1], [1, 0]])
     calls = [
         c for c in watched(model, lambda: model(torch.zeros(2, int(first)), edges))
-        if isinstance(c.module, GraphConvolution | GraphAttention)
+        if isinstance(c.module, GraphConvolution | GraphAttention | MixHopConvolution)
     ]  # fmt: skip
     widths = [calls[0].takes[-1], *(c.gives[-1] for c in calls)]
     path = "→".join(map(str, widths))

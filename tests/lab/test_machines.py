@@ -35,7 +35,9 @@ UNDRAWN = (
     "modules.convolution.hourglass.",  # its outputs are maps of joints, no logits
     "modules.convolution.detection.",  # its outputs are boxes of cells, no logits
     "modules.graph.graph_rnn.",  # rows of edges, by two recurrences
-    *("modules.graph.gin.", "modules.graph.pooled_gcn."),  # nodes are pooled, for which there is no part
+    # nodes are pooled, for which there is no part
+    *("modules.graph.gin.", "modules.graph.pooled_gcn.", "modules.graph.relations."),
+    "modules.graph.mixture.",  # a message has several maps
     "modules.transformer.associative.",  # mixers and nothing else
     "modules.transformer.in_context.",  # reads numbers, has no tokens
 )
