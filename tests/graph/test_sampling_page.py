@@ -14,7 +14,7 @@ from lab.figures.moving import at
 from lab.lenses import graphs
 from lab.seeding import seeded
 from modules.graph.gcn import GCN
-from pages.graph.sampling import figures, lens, room, words
+from pages.graph.sampling import figures, lens, room, soft, words
 from pages.graph.sampling.room import COUNTS, METHODS, PAIRS, RANDOM, SINGLE, SPECTRAL, SWAPS
 
 TEN, ELEVEN = graphs.typed(room.FIGURE_13_10), graphs.typed(room.FIGURE_13_11)
@@ -135,3 +135,34 @@ def test_figures_show_what_is_needed_and_kept() -> None:
 ])  # fmt: skip
 def test_pages_of_other_graphs_open(given: dict, key: str) -> None:
     assert film(open_page("graph/sampling", **given), key)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_soft_parts_become_those_of_the_figure(seed: int) -> None:
+    one, truth = soft.softened(ELEVEN, "4", 0.1, seed), torch.zeros(23, dtype=torch.long)
+    for number, part in enumerate(G11_PARTS):
+        truth[torch.tensor(part).flatten()] = number
+    parts = one.s[-1].argmax(1)
+    assert one.cut[-1] == 7 and one.s.shape == (len(room.STEPS), 23, 4)
+    assert torch.equal(parts[:, None] == parts, truth[:, None] == truth)
+    a, s = ELEVEN.float(), one.s[2]
+    assert (s.T @ a @ s - one.between[2]).abs().max() <= 1e-5
+    assert float((a - s @ s.T).norm() / 23) == pytest.approx(float(one.link[2]), abs=1e-5)
+    assert float(-(s * s.log()).sum(1).mean()) == pytest.approx(float(one.entropy[2]), abs=1e-5)
+    assert one.entropy[-1] < one.entropy[0] / 2 and one.link[-1] < one.link[0]
+    assert "7 edges are cut" in words.soft_captions(one)[-1]
+
+
+def test_a_heavy_entropy_decides_too_early() -> None:
+    for seed in range(3):
+        assert soft.softened(ELEVEN, "4", 1.0, seed).cut[-1] > 7
+
+
+def test_colours_mix_and_weights_are_written() -> None:
+    one = soft.softened(ELEVEN, "2", 0.1, 0)
+    tree = figures.mixed(one, networks.layout(one.edges, 23))
+    (nodes,) = (trace for trace in tree["data"] if trace.get("customdata") is not None)
+    (drawn,) = (trace for trace in at(tree, 0).data if trace.customdata is not None)
+    assert len(nodes["marker"]["color"].values) == len(room.STEPS) and len(drawn.marker.color) == 23
+    written = at(figures.pooled(one), 20).data[1].text
+    assert [float(v) for v in written] == pytest.approx(one.between[20].flatten().tolist(), abs=0.06)

@@ -4,10 +4,11 @@ import numpy as np
 from torch import Tensor
 
 from lab.figures import networks, theme
-from lab.figures.basic import array, curves
-from lab.figures.moving import Tree, per_frame
+from lab.figures.basic import array, curves, heatmap
+from lab.figures.moving import Tree, per_frame, turning
 from pages.graph.sampling import lens
 from pages.graph.sampling.lens import SIZES, Noise, Parts
+from pages.graph.sampling.soft import Soft
 
 HEIGHT, LEAST = 540, 1e-6
 DIM = 0.12
@@ -94,6 +95,45 @@ def batches(one: Parts, positions: Tensor) -> Tree:
         "line": {"color": theme.HIDDEN, "width": 2.5},
     }  # fmt: skip
     return tree | {"data": [line, *tree["data"]]}
+
+
+def mixed(one: Soft, positions: Tensor) -> Tree:
+    """The graph; in each frame a node has the mean of the colours of its parts, by how far it is in each."""
+    K = one.s.shape[2]
+    rgb = np.array([[int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in theme.CATEGORIES[:K]], float)
+    shades = np.rint(array(one.s) @ rgb).astype(int)  # (F, N, 3)
+    colors = [[f"#{r:02X}{g:02X}{b:02X}" for r, g, b in frame] for frame in shades.tolist()]
+    fig = networks.network(positions, one.edges, height=HEIGHT)
+    fig.update_layout(showlegend=False)
+    tree = fig.to_plotly_json()
+    for trace in tree["data"]:
+        if trace.get("customdata") is not None:
+            trace["marker"]["color"] = per_frame(colors)
+            trace["textfont"] = {"color": per_frame([[networks.ink(c) for c in frame] for frame in colors])}
+    return tree
+
+
+def pooled(one: Soft) -> Tree:
+    """SᵀAS in each frame, the largest of its weights darkest."""
+    z = array(one.between / one.between.amax((1, 2), keepdim=True).clamp(min=1e-9))
+    K = z.shape[1]
+    fig = heatmap(
+        z[0], scale="probability", zmin=0, zmax=1, xlabel="part", ylabel="part", square=True,
+        colorbar=False, height=HEIGHT, hover=False,
+    )  # fmt: skip
+    fig.update_xaxes(tickvals=list(range(K)))
+    fig.update_yaxes(tickvals=list(range(K)))
+    tree = turning(fig, z=z)
+    row, column = np.indices((K, K))
+    texts = [[f"{v:.1f}" for v in frame] for frame in array(one.between.flatten(1)).tolist()]
+    strong, weak = ("#1B2026", "#FFFFFF") if theme.mode() == "dark" else ("#FFFFFF", "#1B2026")
+    inks = [[strong if v > 0.55 else weak for v in frame.ravel()] for frame in z]
+    font = {"size": 24 if K <= 4 else 14, "color": per_frame(inks)}
+    tree["data"].append({
+        "type": "scatter", "mode": "text", "x": column.ravel(), "y": row.ravel(), "hoverinfo": "skip",
+        "text": per_frame(texts), "textfont": font, "showlegend": False,
+    })  # fmt: skip
+    return tree
 
 
 def noise(one: Noise) -> Tree:

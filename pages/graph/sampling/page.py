@@ -2,9 +2,9 @@
 
 from lab import ui
 from lab.figures import networks
-from modules.graph import partition, sampling
-from pages.graph.sampling import figures, lens, words
-from pages.graph.sampling.room import NOISE, PARTS, ROOM
+from modules.graph import partition, pooling, sampling
+from pages.graph.sampling import figures, lens, soft, words
+from pages.graph.sampling.room import NOISE, PARTS, ROOM, SOFT, STEPS
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -63,6 +63,40 @@ elif now.view == PARTS:
             wrong={"16": "That is twice the parts; each pairs with seven others.",
                    "64": "That counts each pair twice, and each part with itself."}, veils=(),
         )  # fmt: skip
+elif now.view == SOFT:
+    three = ui.compute(soft.softened, now)
+    film = ui.film_of(now, len(STEPS))
+    with stage.picture:
+        left, right = ui.columns(2)
+        with left:
+            ui.figure(
+                figures.mixed(three, networks.layout(three.edges, three.s.shape[1])), key="mixed", share=1.0,
+                film=film, alt="The graph, each node in the mixture of the colours of its parts",
+                data={"node": range(three.s.shape[1]), "likeliest part": three.s[film.at].argmax(1)},
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                figures.pooled(three), key="pooled", share=1.0, film=film,
+                alt="The pooled graph: weights between all pairs of parts",
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=words.soft_captions(three), equations=words.soft_equations(three, now.entropy))
+    how = f"{now.count!r}, {now.entropy}, {now.seed}"
+    call = f"soft.softened(graphs.typed({now.divided!r}), {how}).between[-1]"
+    shows = three.between[-1]
+    with stage.below:
+        ui.notice(
+            "DiffPool pools a graph to a smaller one: states SᵀZ and edges SᵀAS. No partition is given; the "
+            "loss wants joined nodes in one part, and the entropy each node in one. In a network the "
+            "task's loss is added. With λ = 1 nodes decide too early, and the parts are poor. Here nodes know "
+            "their numbers; else two that messages cannot tell apart share their parts."
+        )
+        ui.check(
+            "Each node is sure of one part. What stands on the diagonal of SᵀAS?",
+            ["Edges inside", "Twice the edges inside", "Nodes"], "Twice the edges inside",
+            "An undirected edge is two ones in A.",
+            wrong={"Edges inside": "Each edge is in A both ways.", "Nodes": "Those are on SᵀS."}, veils=(),
+        )  # fmt: skip
 else:
     two = ui.compute(lens.trees, now)
     film = ui.film_of(now, now.hops + 1, values=range(now.hops + 1))
@@ -100,10 +134,12 @@ with stage.below:
     ui.program(
         f"""
         from lab.lenses import graphs
-        from pages.graph.sampling import lens
+        from pages.graph.sampling import {"soft" if now.view == SOFT else "lens"}
 
         result = {call}
         """,
         shows=shows,
     )
-    ui.source(sampling.sample, partition.partition, partition.batch, references=ROOM.references)
+    ui.source(
+        sampling.sample, partition.partition, partition.batch, pooling.diff_pool, references=ROOM.references
+    )

@@ -1,6 +1,8 @@
 """What the page says of samples, parts and noise."""
 
 from pages.graph.sampling.lens import SIZES, Noise, Parts, Trees, shares
+from pages.graph.sampling.room import STEPS
+from pages.graph.sampling.soft import Soft
 
 
 def tree_captions(one: Trees) -> list[str]:
@@ -54,6 +56,25 @@ def part_equation(one: Parts) -> str:
     if len(one.between) > 4:
         return said
     return rf"S^\top A S = {matrix(one.between.tolist())}, \qquad {said}"
+
+
+def soft_captions(one: Soft) -> list[str]:
+    texts = []
+    for step, s, cut in zip(STEPS, one.s, one.cut, strict=True):
+        sure, used = int((s.max(1).values > 0.9).sum()), len(s.argmax(1).unique())
+        texts.append(
+            f"After {step} steps {sure} of {len(s)} nodes are in one part for more than 90 %; by their "
+            f"likeliest parts, {used} of them, {cut} edges are cut."
+        )
+    return texts
+
+
+def soft_equations(one: Soft, entropy: float) -> list[str]:
+    return [
+        rf"L = \frac{{\lVert A - S S^\top \rVert}}{{N}} + \lambda H = {link:.3f} + {entropy:g} "
+        rf"\cdot {h:.3f} = {link + entropy * h:.3f}"
+        for link, h in zip(one.link.tolist(), one.entropy.tolist(), strict=True)
+    ]
 
 
 def noise_equation(one: Noise) -> str:
