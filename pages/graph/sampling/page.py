@@ -88,8 +88,8 @@ elif now.view == SOFT:
         ui.notice(
             "DiffPool pools a graph to a smaller one: states SᵀZ and edges SᵀAS. No partition is given; the "
             "loss wants joined nodes in one part, and the entropy each node in one. In a network the "
-            "task's loss is added. With λ = 1 nodes decide too early, and the parts are poor. Here nodes know "
-            "their numbers; else two that messages cannot tell apart share their parts."
+            "task's loss is added. With λ = 1 nodes decide too early, and the parts are poor. Here nodes "
+            "know their numbers; else two that messages cannot tell apart share their parts."
         )
         ui.check(
             "Each node is sure of one part. What stands on the diagonal of SᵀAS?",
