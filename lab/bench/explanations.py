@@ -99,7 +99,7 @@ def asked(task: Task, count: int = ANSWERS) -> list[tuple[Asked, int]]:
         return found[:count]
     motifs = Motifs()
     motifs.setup()
-    for x, edges, y in motifs.test_set.graphs:  # type: ignore[attr-defined]
+    for x, edges, y, _ in motifs.test_set.graphs:  # type: ignore[attr-defined]
         if len(found) < count and int(logits(model, x, edges).argmax()) == y:
             found.append(((x, edges, None, planted(edges, len(x))), y))
     return found

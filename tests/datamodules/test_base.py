@@ -332,7 +332,7 @@ SMALL: dict[str, dict[str, Any]] = {  # what needs no file, and is soon made
     "Scenes": {"num_train": 20}, "Attributes": {"num_train": 20}, "ScatteredDigits": {"num_train": 20},
     "TexturedShapes": {"num_train": 20},
     "StickFigures": {"num_train": 20, "num_val": 10, "num_test": 10},
-    "TexturedShapes": {"num_train": 20}, "Bonds": {"num_train": 20, "num_val": 2, "num_test": 2},
+    "Bonds": {"num_train": 20, "num_val": 2, "num_test": 2},
 }  # fmt: skip
 BATCHED = [
     c

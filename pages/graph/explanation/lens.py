@@ -90,7 +90,7 @@ def case(model: Network, card: Card, which: int, drawn: Tensor | None) -> Case:
     if drawn is not None and not molecules:
         x, edges, label = torch.ones(int(drawn.max()) + 1, 1), drawn, None
     else:
-        x, edges, label = graphs.held_out(dict(card))[which]
+        x, edges, label, _ = graphs.held_out(dict(card))[which]
     if molecules:
         kinds = x.argmax(1)
         symbols = [ATOMS[k] for k in kinds.tolist()]
