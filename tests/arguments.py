@@ -184,7 +184,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     },
     "StackedHourglass": {
         "image_shape": (2, 8, 8), "joints": Other(3, kind="size"), "channels": 4, "stacks": 1, "levels": 2,
-        "halvings": Other(0, kind="size"), "sd": 2.0, "alpha": 0.4,
+        "halvings": Other(0, kind="size"), "sd": 2.0, "alpha": measure(0.4),
     },
     "NodeClassifier": {"num_classes": 4},
     "GAE": {"num_features": 5, "hidden": [4], "dim": 3, "propagation": "mean", "dropout": 0.3},

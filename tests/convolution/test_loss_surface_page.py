@@ -26,8 +26,8 @@ PAGE = "convolution/loss_surface"
 
 
 @cache
-def both(held: str = SHARE, depth: int = 16, seed: int = 0) -> tuple[Trained, Trained]:
-    return lens.trained(held, depth, seed)
+def both(held: str = SHARE, layers: int = 16, seed: int = 0) -> tuple[Trained, Trained]:
+    return lens.trained(held, layers, seed)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -134,6 +134,6 @@ def test_the_path_is_on_its_plane_and_off_a_random_one() -> None:
 
 
 def test_a_chosen_place_is_in_the_link() -> None:
-    page = open_page(PAGE, depth=4, alpha=5, beta=-10, reach=0.5)
+    page = open_page(PAGE, layers=4, alpha=5, beta=-10, reach=0.5)
     assert not warnings(page)
     assert any(r"L(\theta^* +0.25\,d_1 -0.5\,d_2)" in one.value for one in page.latex)

@@ -62,17 +62,17 @@ def shown() -> tuple[Tensor, Tensor]:
     return x[:SHOWN], y[:SHOWN]
 
 
-def network(name: str, held: str, depth: int) -> ResidualMLP:
-    """Blocks of two layers: `depth` layers, and one before and behind."""
-    build = partial(ResidualMLP, width=WIDTH, blocks=depth // 2, block_depth=2)
+def network(name: str, held: str, layers: int) -> ResidualMLP:
+    """Blocks of two layers: `layers` layers, and one before and behind."""
+    build = partial(ResidualMLP, width=WIDTH, blocks=layers // 2, block_depth=2)
     norm: Norm = "batch" if held == BATCH else "none"
     return build(norm=norm, shortcut="none") if name == WITHOUT else build(norm=norm, scale=SCALES[held])
 
 
-def fitted(name: str, held: str, depth: int, seed: int) -> Trained:
+def fitted(name: str, held: str, layers: int, seed: int) -> Trained:
     """One of the two networks."""
     x, y = stock.examples(MNIST1D, "train")
-    model = seeded(lambda: network(name, held, depth), seed)
+    model = seeded(lambda: network(name, held, layers), seed)
     optimizer = torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9, fused=True)
     generator = torch.Generator().manual_seed(seed)
     states, losses = [], []
@@ -95,9 +95,9 @@ def fitted(name: str, held: str, depth: int, seed: int) -> Trained:
     return Trained(name, model, states, torch.stack(losses), error)
 
 
-def trained(held: str, depth: int, seed: int) -> tuple[Trained, Trained]:
+def trained(held: str, layers: int, seed: int) -> tuple[Trained, Trained]:
     """The network without skips, and the one with them."""
-    first, second = (fitted(name, held, depth, seed) for name in NETWORKS)
+    first, second = (fitted(name, held, layers, seed) for name in NETWORKS)
     return first, second
 
 

@@ -110,7 +110,7 @@ with stage.below:
         f"""
         from pages.convolution.loss_surface import lens
 
-        both = lens.trained({now.held!r}, {now.depth}, {now.seed})
+        both = lens.trained({now.held!r}, {now.layers}, {now.seed})
         result = {call}
         """,
         shows=shows,

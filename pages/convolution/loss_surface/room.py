@@ -25,7 +25,7 @@ class State:
     slices = late("lens", "slices")
 
     view: Annotated[str, Choice("View", VIEWS, as_list=True)] = CONTOURS
-    depth: Annotated[int, Choice("Layers", DEPTHS)] = 16
+    layers: Annotated[int, Choice("Layers", DEPTHS)] = 16
     hold: Annotated[
         str,
         Choice("What holds the sums", HOLDS, as_list=True, when=lambda now: now.view != SAME,
@@ -95,7 +95,7 @@ ROOM = Room(
         ),
         "Four layers": Scene(
             "With four layers both are bowls: the roughness comes with depth.",
-            State(depth=4),
+            State(layers=4),
         ),
         "Batch norm": Scene(
             "Batch norm in both: without skips the surface stays rough and steep, with skips nearly a bowl.",
@@ -103,13 +103,13 @@ ROOM = Room(
         ),
         "24 layers": Scene(
             "A skip is no guarantee: at 24 layers with (h + f)/√2 the right surface has bays, too.",
-            State(hold=HALF, depth=24),
+            State(hold=HALF, layers=24),
         ),
         "Raw misleads": Scene(
             "One function twice: a layer × 10, the next ÷ 10; raw directions make its minimum look sharp.",
             State(view=SAME, filters=False, reach=0.25),
         ),
-        "Filter-normalised": Scene(
+        "Normalised": Scene(
             "Filter-normalised directions grow and shrink with the filters: both pictures are one.",
             State(view=SAME),
         ),
