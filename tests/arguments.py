@@ -147,7 +147,8 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "CNN2d": {"image_shape": (1, 10, 10), "channels": (3, 3), "kernel_sizes": (5,), "pool": 3,
               "convolutions": 2, "mean_pool": True,
         "dropout": 0.0},
-    "P4CNN": {"image_shape": (2, 8, 8), "channels": (3, 3), "kernel_size": 5, "pool": 4, "dropout": 0.5},
+    "P4CNN": {"image_shape": (2, 8, 8), "channels": (3, 3), "kernel_size": 5, "pool": 4, "dropout": 0.5,
+              "convolutions": 2},
     "MLP": {"hidden": (5,)},
     "LeNet": {
         "image_shape": (2, 12, 12), "channels": (2, 4), "hidden": (5,), "activation": "relu",

@@ -101,6 +101,7 @@ class P4CNN(Classifier):
         kernel_size: odd K of all blocks. Padding keeps the grid ("same").
         pool: block size of the max pooling between blocks.
         dropout: probability of dropping a value before the dense layer.
+        convolutions: group convolution → batch norm → ReLU of each block, one after the other.
         training: optimizer and scheduler, see `Module`.
 
     Shapes: x (B, C, H, W) → logits (B, num_classes), the same for ρx.
@@ -117,10 +118,11 @@ class P4CNN(Classifier):
         kernel_size: int = 3,
         pool: int = 2,
         dropout: float = 0.0,
+        convolutions: int = 1,
         **training: Any,
     ) -> None:
         super().__init__(num_classes=num_classes, **training)
-        require(1, image_shape=image_shape, channels=channels, pool=pool)
+        require(1, image_shape=image_shape, channels=channels, pool=pool, convolutions=convolutions)
         whole = pool ** (len(channels) - 1)
         if any(side % whole for side in image_shape[1:]):
             raise ValueError(
@@ -132,7 +134,8 @@ class P4CNN(Classifier):
         for block, c_out in enumerate(channels):
             if block:
                 layers.append(nn.MaxPool3d((1, pool, pool)))
-            kind = GroupConvolution if block else Lift
-            layers += [kind(c_in, c_out, kernel_size), nn.BatchNorm3d(c_out), nn.ReLU()]
-            c_in = c_out
+            for _ in range(convolutions):
+                kind = GroupConvolution if layers else Lift
+                layers += [kind(c_in, c_out, kernel_size), nn.BatchNorm3d(c_out), nn.ReLU()]
+                c_in = c_out
         self.set_layers(*layers, Invariant(), nn.Dropout(dropout), nn.Linear(c_in, num_classes))

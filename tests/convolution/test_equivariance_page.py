@@ -5,6 +5,7 @@ import pytest
 import torch
 import torch.nn.functional as F
 from opening import film, open_page, run_page
+from scipy.ndimage import rotate
 from scipy.signal import correlate2d
 
 from lab import experiments, weights
@@ -12,6 +13,7 @@ from lab.figures.moving import at
 from lab.lenses import drawing, photographs
 from pages.convolution.equivariance import figures, lens, rotation, words
 from pages.convolution.equivariance.room import (
+    ANGLE,
     BLUR,
     BORDERS,
     CIRCULAR,
@@ -25,6 +27,7 @@ from pages.convolution.equivariance.room import (
     ONE,
     SOBEL,
     STRIDED,
+    TURNING,
     ZEROS,
 )
 
@@ -162,10 +165,38 @@ def test_words_of_turns() -> None:
     assert float(black.errors.max()) == 0
 
 
+def test_a_picture_is_turned_counterclockwise() -> None:
+    digit = dict(drawing.examples(28))["4"]
+    for k in range(4):
+        assert torch.equal(rotation.rotated(digit, 90 * k), digit.rot90(k))
+    for degrees in (30, 75, 165, 300):
+        expected = rotate(digit.double().numpy(), degrees, reshape=False, order=1)
+        found = rotation.rotated(digit, degrees).double().numpy()
+        np.testing.assert_allclose(found[4:-4, 4:-4], expected[4:-4, 4:-4], atol=1e-4)
+
+
+def test_a_network_over_p4_reads_quarter_turns_alike() -> None:
+    cnn, over_p4 = weights.load(NETWORK), weights.load(TURNING)
+    for name, digit in drawing.examples(28):
+        one = rotation.by_angle(cnn, over_p4, digit)  # type: ignore[arg-type]
+        quarter = one.p[1, :: 90 // ANGLE]
+        torch.testing.assert_close(quarter, quarter[:1].expand(4, -1), atol=1e-5, rtol=0)
+        assert one.label == int(name)
+    six = rotation.by_angle(cnn, over_p4, dict(drawing.examples(28))["6"])  # type: ignore[arg-type]
+    assert int(six.p[0, 180 // ANGLE].argmax()) == 9 and int(six.p[1, 180 // ANGLE].argmax()) == 6
+    caption = words.angle_captions(six)[180 // ANGLE]
+    assert "180°: the CNN reads 9" in caption and "over p4 6" in caption
+    assert r"\alpha = 180" in words.angle_equations(six)[180 // ANGLE]
+    assert len(figures.by_angle(six, [NETWORK, TURNING])["data"]) == 4
+    admitted = {e.name for e in experiments.catalog().values() if rotation.knows_turns(e)}
+    assert TURNING in admitted and not admitted & {"p4cnn-digits", "cnn-mnist"}
+
+
 def test_films_of_scenes() -> None:
     for number in (1, 7):
         assert film(open_page("convolution/equivariance", scene=number), "shift")["count"] == FARTHEST + 1
     assert film(open_page("convolution/equivariance", scene=8), "turn")["count"] == 4
+    assert film(open_page("convolution/equivariance", scene=9), "angle")["count"] == 360 // ANGLE
 
 
 @pytest.mark.parametrize(

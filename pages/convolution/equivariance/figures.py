@@ -8,8 +8,8 @@ from lab.figures.basic import array
 from lab.figures.moving import Tree, per_frame, resting, turning
 from lab.figures.pictures import HEIGHT, LIGHT, Sheet, reach_of, shade, signed
 from pages.convolution.equivariance.lens import Compared, Read
-from pages.convolution.equivariance.room import BLUR, CONVOLUTION, MAX, STRIDED
-from pages.convolution.equivariance.rotation import Turned
+from pages.convolution.equivariance.room import ANGLE, BLUR, CONVOLUTION, MAX, STRIDED
+from pages.convolution.equivariance.rotation import Angles, Turned
 
 COLORS = {CONVOLUTION: theme.HIDDEN, STRIDED: theme.VERMILLION, MAX: theme.PURPLE, BLUR: theme.BLUE}
 SHORT = {CONVOLUTION: "convolution", STRIDED: "strided", MAX: "max", BLUR: "max-blur"}
@@ -71,7 +71,21 @@ def turned_maps(one: Turned) -> Tree:
     return sheet.tree
 
 
-def digit(one: Read) -> Tree:
+def by_angle(one: Angles, names: list[str]) -> Tree:
+    """Probability of the class by angle, of both networks."""
+    degrees = [ANGLE * f for f in range(len(one.x))]
+    values = array(one.p[:, :, one.label])
+    colors = dict(zip(names, (theme.BLUE, theme.OUTPUT), strict=True))
+    fig: go.Figure = basic.curves(
+        dict(zip(names, values, strict=True)), degrees, xlabel="angle, degrees",
+        ylabel=f"p(y = {one.label})", colors=colors, height=HEIGHT,
+    )  # fmt: skip
+    fig.update_yaxes(range=[-0.03, 1.03])
+    fig.update_xaxes(dtick=90, range=[-6, degrees[-1] + 6])
+    return resting(fig, *((degrees, row, colors[name]) for name, row in zip(names, values, strict=True)))
+
+
+def digit(one: Read | Angles) -> Tree:
     return turning(basic.image(one.x[0], height=HEIGHT, hover=False), z=one.x)
 
 

@@ -128,13 +128,15 @@ def compared(photo: Tensor, omega: Tensor, layer: str, stride: int, border: str)
 # --- A classifier -------------------------------------------------------------------------------------
 
 
+def reads_digits(experiment: Experiment) -> bool:
+    """Check whether its data are digits of 28 pixels a side."""
+    digits = surfaces.is_a(experiment, MNIST, Digits, part="data")
+    return digits and surfaces.option(experiment, "image_size", "data") == 28
+
+
 def fits(experiment: Experiment) -> bool:
-    """Check whether it is a convolutional network on digits of 28 pixels a side."""
-    return (
-        surfaces.is_a(experiment, CNN2d, LeNet)
-        and surfaces.is_a(experiment, MNIST, Digits, part="data")
-        and surfaces.option(experiment, "image_size", "data") == 28
-    )
+    """Check whether it is a convolutional network on such digits."""
+    return surfaces.is_a(experiment, CNN2d, LeNet) and reads_digits(experiment)
 
 
 @dataclass(frozen=True)

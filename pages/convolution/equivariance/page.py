@@ -6,7 +6,7 @@ from lab.lenses.photographs import SIDE
 from lab.ui.controls import drawing
 from modules.convolution import convolution, group_convolution, pooling
 from pages.convolution.equivariance import figures, lens, rotation, words
-from pages.convolution.equivariance.room import BLUR, FARTHEST, GROUP, MAPS, MAX, QUARTERS, ROOM
+from pages.convolution.equivariance.room import ANGLES, BLUR, FARTHEST, GROUP, MAPS, MAX, QUARTERS, ROOM
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -111,6 +111,42 @@ elif now.view == QUARTERS:
         )
         ui.source(group_convolution.lifting_weight, group_convolution.P4CNN, rotation.quarters,
                   references=ROOM.references)  # fmt: skip
+elif now.view == ANGLES:
+    rows = ui.compute(rotation.by_angle, now)
+    film = ui.film_of(now, len(rows.x))
+    names = [now.model.partition("/")[0], now.turning.partition("/")[0]]
+    with stage.picture:
+        ui.figures(
+            ("digit", figures.digit(rows), "The digit, turned"),
+            ("angles", figures.by_angle(rows, names), "Probability of its class by angle, of both networks"),
+            film=film,
+        )
+    with stage.foot:
+        film.bar(captions=words.angle_captions(rows), equations=words.angle_equations(rows))
+    with stage.below:
+        ui.notice(
+            "Both learned from upright digits alone. Invariance to quarter turns is built in, not learned. "
+            "It has its price: a 9 and a turned 6 must be told apart by other strokes. Between quarter "
+            "turns nothing is promised."
+        )
+        ui.check(
+            "How many angles does the network over p4 read exactly alike?",
+            ["4", "all", "1"], "4", "The group p4 has four turns; by 45° pixels land between pixels.",
+            wrong={"all": "Look between the quarter turns.", "1": "Compare 0°, 90°, 180° and 270°."},
+            veils=(),
+        )  # fmt: skip
+        ui.program(
+            f"""
+            from lab import experiments, weights
+            from lab.ui.controls import drawing
+            from pages.convolution.equivariance import rotation
+
+            cnn, p4 = (weights.load(experiments.find(name).weights) for name in {names!r})
+            result = rotation.by_angle(cnn, p4, drawing.pixels({now.digit!r}, 28)).p[..., {rows.label}]
+            """,
+            shows=rows.p[..., rows.label],
+        )
+        ui.source(group_convolution.P4CNN, rotation.by_angle, references=ROOM.references)
 else:
     film = ui.film_of(now, FARTHEST + 1, names=range(FARTHEST + 1))
     seen = ui.compute(lens.read, now)

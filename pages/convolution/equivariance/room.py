@@ -5,7 +5,9 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Drawing, Frame, Model, Room, Scene, Slider, Text, late
 
-VIEWS = MAPS, CLASS, QUARTERS = "Feature map", "Class probability", "Quarter turns"
+VIEWS = MAPS, CLASS, QUARTERS, ANGLES = (
+    "Feature map", "Class probability", "Quarter turns", "Class by angle",
+)  # fmt: skip
 LAYERS = CONVOLUTION, STRIDED, MAX, BLUR = (
     "convolution", "strided convolution", "max pooling", "max-blur pooling",
 )  # fmt: skip
@@ -15,6 +17,8 @@ SOBEL, POINT = "-1 0 1; -2 0 2; -1 0 1", "1"
 KERNELS = {"Sobel": SOBEL, "Identity": POINT, "Laplacian": "0 1 0; 1 -4 1; 0 1 0"}
 FARTHEST = 12  # pixels that a picture is moved
 ORIENTATIONS = ONE, GROUP = "one", "all four (p4)"
+TURNING = "p4cnn-mnist"
+ANGLE = 15  # degrees from a frame to the next
 
 
 def has_maps(state: Any) -> bool:
@@ -23,6 +27,10 @@ def has_maps(state: Any) -> bool:
 
 def turns(state: Any) -> bool:
     return bool(state.view == QUARTERS)
+
+
+def rotates(state: Any) -> bool:
+    return bool(state.view == ANGLES)
 
 
 def shows_pictures(state: Any) -> bool:
@@ -34,7 +42,7 @@ def reads_digits(state: Any) -> bool:
 
 
 def shifts(state: Any) -> bool:
-    return not turns(state)
+    return not turns(state) and not rotates(state)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,8 +79,15 @@ class State:
         Drawing("Draw a digit, or pick one", 28, late("lab.lenses.drawing", "examples", (28,)),
                 when=reads_digits),
     ] = None  # fmt: skip
+    turning: Annotated[
+        str,
+        Model(
+            "Over p4", family="convolution", only=late("rotation", "knows_turns"), as_list=True, when=rotates
+        ),
+    ] = TURNING
     shift: Annotated[int, Frame("Shift t =", seconds=0.7, when=shifts)] = 3
     turn: Annotated[int, Frame("Quarter turns k =", seconds=1.0, when=turns)] = 1
+    angle: Annotated[int, Frame("Angle", range(0, 360, ANGLE), seconds=0.4, when=rotates)] = 90
 
 
 ROOM = Room(
@@ -94,7 +109,9 @@ ROOM = Room(
         "s": "stride", "u": "cells that the output is moved", r"\tau": "moves to the right",
         r"\epsilon": "difference over f(x), root mean squares, without the border",
         "p": "probability of the class", "y": "the class", r"\rho": "turn by a quarter, counterclockwise",
-        "k": "quarter turns of the input", "r": "orientation of the kernel",
+        "k": "quarter turns of the input", "r": "orientation of the kernel", r"\alpha": "angle, in degrees",
+        r"p_{\mathrm{CNN}}": "probability of the class by the CNN",
+        r"p_{\mathrm{p4}}": "probability of the class by the network over p4",
     },
     scenes={
         "Convolution": Scene(
@@ -128,6 +145,10 @@ ROOM = Room(
         "Quarter turn": Scene(
             "With a kernel in four orientations, quarter turns of the picture turn the maps: rows are equal.",
             State(view=QUARTERS, turn=1),
+        ),
+        "Turned digit": Scene(
+            "Upside down the 6 is a 9 to the CNN; the network over p4 reads a 6 after every quarter turn.",
+            State(view=ANGLES, digit="6", angle=180),
         ),
     },
 )  # fmt: skip

@@ -1,8 +1,8 @@
 """What the page says of shifts and of turns."""
 
 from pages.convolution.equivariance.lens import Compared, Read
-from pages.convolution.equivariance.room import CIRCULAR, CONVOLUTION
-from pages.convolution.equivariance.rotation import Turned
+from pages.convolution.equivariance.room import ANGLE, CIRCULAR, CONVOLUTION
+from pages.convolution.equivariance.rotation import Angles, Turned
 
 ZERO = 1e-9  # ε below is rounding
 
@@ -85,3 +85,22 @@ def turn_equations(one: Turned) -> list[str]:
             left, right = left + "_r", right + rf"_{{r - {k}}}"
         texts.append(rf"{left} {'=' if e < ZERO else chr(92) + 'ne'} {right}, \qquad \epsilon = {e:.3f}")
     return texts
+
+
+def angle_captions(one: Angles) -> list[str]:
+    """Of each angle: what both networks read."""
+    best, sure = one.p.argmax(-1).tolist(), one.p.amax(-1).tolist()
+    return [
+        f"Turned by {ANGLE * f}°: the CNN reads {best[0][f]} (p = {sure[0][f]:.2f}), "
+        f"the network over p4 {best[1][f]} (p = {sure[1][f]:.2f})."
+        for f in range(len(one.x))
+    ]
+
+
+def angle_equations(one: Angles) -> list[str]:
+    own = one.p[:, :, one.label].tolist()
+    return [
+        rf"\alpha = {ANGLE * f}: \quad p_{{\mathrm{{CNN}}}} = {own[0][f]:.3f}, \quad "
+        rf"p_{{\mathrm{{p4}}}} = {own[1][f]:.3f}"
+        for f in range(len(one.x))
+    ]
