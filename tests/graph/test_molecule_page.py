@@ -10,8 +10,25 @@ from opening import film, open_page, run_page
 from lab import experiments, weights
 from lab.errors import UserError
 from lab.figures.moving import at
-from pages.graph.molecule import figures, lens, reading, words
-from pages.graph.molecule.room import BAG, DECALIN, ETHANOL, ETHER, GCN, GIN, ISOMERS, MOLECULES, ROOM
+from pages.graph.molecule import figures, learning, lens, reading, training, words
+from pages.graph.molecule.room import (
+    ALONE,
+    BAG,
+    BUTYL_ETHER,
+    DECALIN,
+    EPOCHS,
+    ETHANOL,
+    ETHER,
+    GCN,
+    GIN,
+    ISOMERS,
+    LEARNERS,
+    MEANS,
+    MOLECULES,
+    OCTANOL,
+    ROOM,
+    SUMS,
+)
 
 NAME = "graph/molecule"
 
@@ -122,6 +139,49 @@ def test_every_bond_is_cut_alone() -> None:
     assert len(words.cut_captions(found)) == len(words.cut_equations(found)) == len(one.bonds) + 1
 
 
+def test_isomers_to_learn_from() -> None:
+    every = training.isomers(20, 3)
+    for alcohol, ether in zip(every[::2], every[1::2], strict=True):
+        assert torch.equal(alcohol.edge_index, ether.edge_index) and (alcohol.y, ether.y) == (0, 1)
+        for graph, bonds in ((alcohol, 1), (ether, 2)):
+            oxygen = graph.x[:, lens.features(reading.parse("O"))[0].argmax()].nonzero()
+            assert len(oxygen) == 1 and int((graph.edge_index[1] == oxygen[0]).sum()) == bonds
+            assert float(graph.x.sum()) == len(graph.x)
+    again = training.isomers(20, 3)
+    assert all(torch.equal(a.x, b.x) for a, b in zip(every, again, strict=True))
+
+
+def test_a_network_learns_ethers_epoch_by_epoch() -> None:
+    first, second = reading.parse(BUTYL_ETHER), reading.parse(OCTANOL)
+    for learner, seeds in ((MEANS, (0, 1)), (SUMS, (0,)), (ALONE, (0,))):
+        for seed in seeds:
+            one = training.epochs(learner, seed, first, second)
+            assert len(one.accuracy) == len(EPOCHS) == one.p.shape[1]
+            for answer in (*one.answers[0], *one.answers[1]):
+                assert answer.bias + float(answer.parts.sum()) == pytest.approx(answer.logit, abs=1e-9)
+            if learner == ALONE:
+                assert set(one.accuracy) == {0.5} and torch.equal(one.p[0], one.p[1])
+            else:
+                assert one.accuracy[0] < 0.7 and one.accuracy[-1] > 0.8
+                assert abs(one.p[0, 0] - one.p[1, 0]) < 0.1 and one.p[0, 12] - one.p[1, 12] > 0.3
+    found = training.learned(MEANS, 0)
+    fresh = training.network(MEANS, 0)
+    assert all(
+        torch.equal(a, b) for a, b in zip(found.models[0].parameters(), fresh.parameters(), strict=True)
+    )
+    assert set(LEARNERS) == {MEANS, SUMS, ALONE}
+
+
+def test_the_film_of_epochs() -> None:
+    one = training.epochs(MEANS, 0, reading.parse(BUTYL_ETHER), reading.parse(OCTANOL))
+    end = at(learning.molecules(one), len(EPOCHS) - 1)
+    assert f"{float(one.p[0, -1]):.2f}" in end.layout.annotations[0].text
+    assert list(end.data[2].text) == [figures.number(float(v)) for v in one.answers[0][-1].parts]
+    dots = at(learning.curves(one), 4).data[3:]
+    assert [dot.y[0] for dot in dots] == pytest.approx([*one.p[:, 4].tolist(), one.accuracy[4]])
+    assert f"{one.answers[0][4].logit:.3f}" in words.epoch_equations(one)[4]
+
+
 def test_what_the_scenes_say() -> None:
     poster = reading.parse(MOLECULES["1-Nitropyrene"])
     model, card = network(BAG)
@@ -143,6 +203,9 @@ def test_the_page_shows_its_numbers() -> None:
     model, card = network(GCN)
     one = reading.parse(ROOM.state().molecule)  # type: ignore[misc]
     assert bar["captions"] == words.atom_captions(lens.Atoms(one, "", lens.answer(model, card, one)))
+    bar = film(open_page(NAME, scene="Epochs"), "epoch")
+    one = training.epochs(MEANS, 0, reading.parse(BUTYL_ETHER), reading.parse(OCTANOL))
+    assert bar["captions"] == words.epoch_captions(one)
     assert not run_page(NAME, view=ISOMERS, molecule="C", other=ETHER).exception
     wrong = run_page(NAME, molecule="CX")
     assert not wrong.exception

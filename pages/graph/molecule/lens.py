@@ -68,7 +68,7 @@ def blind(card: Card) -> bool:
 class Answer:
     """
     Attributes:
-        parts: (N,), contributions c_n. bias: β. logit: z. p: of mutagenic. mean: by mean pooling, else a sum.
+        parts: (N,), contributions c_n. bias: β. logit: z. p: σ(z). mean: by mean pooling, else a sum.
     """
 
     parts: Tensor
@@ -78,11 +78,16 @@ class Answer:
     mean: bool
 
 
-@torch.no_grad()
 def answer(model: GraphClassifier, card: Card, molecule: Molecule) -> Answer:
     """The logit of mutagenic against not mutagenic, and each atom's share in it."""
+    return answered(model, molecule, not blind(card))
+
+
+@torch.no_grad()
+def answered(model: GraphClassifier, molecule: Molecule, bonds: bool) -> Answer:
+    """The logit of the second class, and each atom's share in it, with or without bonds."""
     x = features(molecule).double()
-    edges = molecule.edge_index[:, :0] if blind(card) else molecule.edge_index
+    edges = molecule.edge_index if bonds else molecule.edge_index[:, :0]
     exact = double(model)
     hs = exact.embeddings(x, edges)
     states = torch.cat(hs, 1) if isinstance(model, GIN) else hs[-1]  # (N, D')

@@ -1,12 +1,13 @@
-"""Molecule: what each atom adds to the answer, what a cut bond does to it, and two molecules."""
+"""Molecule: what each atom adds to the answer, what a cut bond does to it, two molecules, and training."""
 
 from typing import Any
 
 from lab import ui
+from modules.graph.gin import GIN
 from modules.graph.graphs import GraphClassifier, pooled
 from modules.graph.pooled_gcn import PooledGCN
-from pages.graph.molecule import figures, lens, reading, words
-from pages.graph.molecule.room import ADDS, ATOMS, BONDS, CHANGES, GCN, ROOM
+from pages.graph.molecule import figures, learning, lens, reading, training, words
+from pages.graph.molecule.room import ADDS, ATOMS, BONDS, CHANGES, EPOCHS, GCN, ISOMERS, ROOM, TRAINING
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -89,7 +90,7 @@ elif now.view == BONDS:
         name = GCN
         call, shows = "lens.answer(model, card, molecule).p", two.p[GCN][0]
         shown = two.molecule
-else:
+elif now.view == ISOMERS:
     three = ui.compute(lens.pair, now)
     with stage.picture:
         left, right = ui.columns([2, 1])
@@ -111,18 +112,58 @@ else:
         name = GCN
         call, shows = "lens.answer(model, card, molecule).p", three.p[GCN][0]
         shown = three.first
+else:
+    four = ui.compute(training.epochs, now)
+    film = ui.film_of(now, len(EPOCHS))
+    with stage.picture:
+        left, right = ui.columns([2, 1])
+        with left:
+            ui.figure(
+                learning.molecules(four), key="learning", share=1.0, film=film,
+                alt="Two molecules, their atoms in the colours of their contributions at this epoch",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                learning.curves(four), key="epochs", share=1.0, film=film,
+                alt="p of ether of both molecules and the test accuracy, epoch by epoch",
+                data={"epoch": EPOCHS, "first": four.p[0], "second": four.p[1], "test": four.accuracy},
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=words.epoch_captions(four), equations=words.epoch_equations(four))
+    with stage.below:
+        ui.notice(words.epoch_notice(four))
+        ui.check(
+            "Atoms alone learn from the same molecules. What do they say in the end?",
+            ["one half of each", "right of ethers alone", "right of large ones"], "one half of each",
+            "Each ether has an alcohol with the same atoms.",
+            wrong={"right of ethers alone": "What raises p of an ether raises that of its isomer as much.",
+                   "right of large ones": "Both classes have the same sizes."},
+            veils=(),
+        )  # fmt: skip
+        texts = reading.written(four.first), reading.written(four.second)
+        ui.program(
+            f"""
+            from pages.graph.molecule import reading, training
 
-with stage.below:
-    ui.program(
-        f"""
-        from lab import experiments, weights
-        from pages.graph.molecule import lens, reading
+            first, second = (reading.parse(text) for text in {texts!r})
+            result = training.epochs({now.learner!r}, {now.seed}, first, second).p[:, {film.at}]
+            """,
+            shows=four.p[:, film.at],
+        )
+        ui.source(training.learned, PooledGCN, GIN, references=ROOM.references)
 
-        experiment = experiments.find({name!r})
-        model, card = weights.load(experiment.weights), experiment.card
-        molecule = reading.parse({reading.written(shown)!r})
-        result = {call}
-        """,
-        shows=shows,
-    )
-    ui.source(lens.answer, PooledGCN, GraphClassifier.forward, pooled, references=ROOM.references)
+if now.view != TRAINING:
+    with stage.below:
+        ui.program(
+            f"""
+            from lab import experiments, weights
+            from pages.graph.molecule import lens, reading
+
+            experiment = experiments.find({name!r})
+            model, card = weights.load(experiment.weights), experiment.card
+            molecule = reading.parse({reading.written(shown)!r})
+            result = {call}
+            """,
+            shows=shows,
+        )
+        ui.source(lens.answer, PooledGCN, GraphClassifier.forward, pooled, references=ROOM.references)

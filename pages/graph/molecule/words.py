@@ -1,10 +1,11 @@
-"""What is said of atoms, of cut bonds and of two molecules."""
+"""What is said of atoms, of cut bonds, of two molecules and of epochs."""
 
 from collections import Counter
 
 from pages.graph.molecule.lens import Atoms, Cuts, Pair
 from pages.graph.molecule.reading import Molecule
 from pages.graph.molecule.room import BAG, GCN, GIN
+from pages.graph.molecule.training import Epochs
 
 LOW = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 WHO = {GCN: "GCN", GIN: "GIN", BAG: "atoms alone"}
@@ -80,3 +81,35 @@ def pair_caption(one: Pair) -> str:
 def pair_equation(one: Pair) -> str:
     gaps = (rf"\quad \text{{{WHO[net]}}}\ {first - second:.4f}" for net, (first, second) in one.p.items())
     return "p - p':" + ",".join(gaps)
+
+
+def epoch_captions(one: Epochs) -> list[str]:
+    """Of each epoch: both answers, and how many test molecules are right."""
+    when = ["Before the first epoch", *(f"Epoch {k}" for k in range(1, len(one.accuracy)))]
+    return [
+        f"{name}: p of ether is {p:.3f} for the first, {q:.3f} for the second; {100 * right:.0f} % of the "
+        "test molecules are right."
+        for name, p, q, right in zip(when, *one.p.tolist(), one.accuracy, strict=True)
+    ]
+
+
+def epoch_equations(one: Epochs) -> list[str]:
+    """Of each epoch: the sum that is the first molecule's logit, and both probabilities."""
+    texts = []
+    for first, second in zip(*one.answers, strict=True):
+        atoms = float(first.parts.sum())
+        texts.append(
+            rf"z = \beta + \textstyle\sum_n c_n = {first.bias:.3f} {'+' if atoms >= 0 else '-'} "
+            rf"{abs(atoms):.3f} = {first.logit:.3f},\qquad p = \sigma(z) = {first.p:.3f},\qquad "
+            rf"p - p' = {first.p - second.p:.3f}"
+        )
+    return texts
+
+
+def epoch_notice(one: Epochs) -> str:
+    """What was learned from, and of whom nothing is known."""
+    return (
+        "Trained now on 200 drawn molecules of 7 to 12 atoms, an ether and an alcohol of each skeleton: "
+        "isomers, so that counts of atoms tell nothing and atoms alone stay at one half. "
+        f"At the end {100 * one.accuracy[-1]:.0f} % of 200 other ones are right. C and O are all it has seen."
+    )
