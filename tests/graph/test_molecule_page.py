@@ -204,8 +204,8 @@ def test_the_page_shows_its_numbers() -> None:
     one = reading.parse(ROOM.state().molecule)  # type: ignore[misc]
     assert bar["captions"] == words.atom_captions(lens.Atoms(one, "", lens.answer(model, card, one)))
     bar = film(open_page(NAME, scene="Epochs"), "epoch")
-    one = training.epochs(MEANS, 0, reading.parse(BUTYL_ETHER), reading.parse(OCTANOL))
-    assert bar["captions"] == words.epoch_captions(one)
+    learnt = training.epochs(MEANS, 0, reading.parse(BUTYL_ETHER), reading.parse(OCTANOL))
+    assert bar["captions"] == words.epoch_captions(learnt)
     assert not run_page(NAME, view=ISOMERS, molecule="C", other=ETHER).exception
     wrong = run_page(NAME, molecule="CX")
     assert not wrong.exception
