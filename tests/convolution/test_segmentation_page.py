@@ -7,9 +7,10 @@ import torch
 from opening import film, open_page, run_page, warnings
 
 from lab import experiments, weights
+from lab.figures.moving import at
 from modules.convolution import regions
 from modules.convolution.segmentation import SegmentationUNet, sizes
-from pages.convolution.segmentation import figures, lens, pyramid, words
+from pages.convolution.segmentation import figures, lens, pyramid, tally, voting, words
 from pages.convolution.segmentation.room import (
     BORDER,
     BRIGHTNESS,
@@ -21,6 +22,8 @@ from pages.convolution.segmentation.room import (
     SIDE,
     SIZES,
     SKIPS,
+    VOTES,
+    VOTING,
 )  # fmt: skip
 
 NAMES = ("Ground", "Cell", "Border")
@@ -178,3 +181,40 @@ def test_other_states_open() -> None:
         assert not open_page("convolution/segmentation", **given).exception
     page = run_page("convolution/segmentation", source=DRAWN, ink="ink.😀")
     assert not page.exception and "drawing" in warnings(page)
+
+
+def test_turns_are_taken_back() -> None:
+    x = torch.arange(16.0).reshape(4, 4)
+    ways = [voting.turned(x, way) for way in range(8)]
+    assert torch.equal(ways[0], x) and len({tuple(one.flatten().tolist()) for one in ways}) == 8
+    for way, one in enumerate(ways):
+        assert torch.equal(voting.turned_back(one, way), x)
+
+
+def test_a_vote_is_surer_and_finds_less(network: SegmentationUNet, other: SegmentationUNet) -> None:
+    """CV-X21 on these pictures: precision of borders is above that of one answer on each of five."""
+    for seed in (30, 0, 1, 2, 3):
+        for net in (network, other):
+            one = voting.vote(rendered(seed), net, "border")
+            assert one.truth is not None and torch.equal(
+                one.masks[0], lens.probabilities(net, one.of.x).argmax(0) == BORDER
+            )
+            (first, found), *_, (last, left) = one.shares
+            assert last > first and left < found
+            assert one.sizes == sorted(one.sizes, reverse=True)
+    both = int((one.masks[:3].all(0) & one.truth).sum())
+    assert one.shares[2] == pytest.approx((both / one.sizes[2], both / int(one.truth.sum())))
+    assert rf"\frac{{{both}}}{{{one.sizes[2]}}}" in words.vote_equations(one)[2]
+    shown = torch.tensor(at(tally.ballots(one), 2).data[3].z)
+    assert int((shown == 0.5).sum()) == both and int((shown == 1.5).sum()) == one.sizes[2] - both
+    assert int((shown == 2.5).sum()) == int(one.masks[:3].any(0).sum()) - one.sizes[2]
+
+
+def test_brightness_alone_is_of_one_mind(network: SegmentationUNet) -> None:
+    one = voting.vote(rendered(), BRIGHTNESS, "cell")
+    assert len(set(one.sizes)) == 1
+    nothing = voting.vote(rendered(), BRIGHTNESS, "border")
+    assert set(nothing.sizes) == {0} and len(words.vote_captions(nothing, "border")) == len(VOTES)
+    own = voting.vote(drawn("pair"), network, "border")
+    assert own.truth is None and len(words.vote_equations(own)) == len(VOTES)
+    assert film(open_page("convolution/segmentation", view=VOTING), "answers")["count"] == len(VOTES)

@@ -1,10 +1,19 @@
-"""Segmentation: probabilities of two networks, regions step by step, and the sizes of a U-Net's grids."""
+"""Segmentation: probabilities of two networks, a vote, regions step by step, and sizes of a U-Net's grids."""
 
 from datamodules.micrographs import CLASSES, Micrographs
 from lab import ui
 from modules.convolution import regions, segmentation
-from pages.convolution.segmentation import figures, lens, pyramid, words
-from pages.convolution.segmentation.room import BRIGHTNESS, DRAWN, PIXELS, REGIONS, ROOM, SIDE
+from pages.convolution.segmentation import figures, lens, pyramid, tally, voting, words
+from pages.convolution.segmentation.room import (
+    BRIGHTNESS,
+    DRAWN,
+    PIXELS,
+    REGIONS,
+    ROOM,
+    SIDE,
+    VOTES,
+    VOTING,
+)  # fmt: skip
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -59,6 +68,42 @@ if now.view == PIXELS:
             shows=one.p[0, film.at].mean(),
         )
         ui.source(segmentation.SegmentationUNet, Micrographs, references=ROOM.references)
+elif now.view == VOTING:
+    ballot = ui.compute(voting.vote, now)
+    film = ui.film_of(now, len(VOTES))
+    with stage.picture:
+        left, right = ui.columns([2.6, 1])
+        with left:
+            ui.figure(
+                tally.ballots(ballot), key="ballots", share=1.0, film=film,
+                alt="The picture with one answer, and with what all answers so far agree on",
+            )  # fmt: skip
+        with right:
+            precision, recall = zip(*ballot.shares, strict=True)
+            ui.figure(
+                tally.shares(ballot), key="shares", share=1.0, film=film,
+                alt="Precision and recall of the vote against the number of answers",
+                data={"number": VOTES, "precision": precision, "recall": recall},
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=words.vote_captions(ballot, now.target), equations=words.vote_equations(ballot))
+    with stage.below:
+        ui.notice(words.vote_notice(ballot))
+        ui.check(
+            "One more answer joins the vote. What can recall do?",
+            ["fall or stay", "rise or stay", "either"], "fall or stay",
+            "The vote is an intersection: no pixel comes back.",
+            wrong={"rise or stay": "A pixel would have to be won: all have to agree on it.",
+                   "either": "That is precision: both its counts fall."},
+            veils=("picture",),
+        )  # fmt: skip
+        ui.program(
+            f"""{loads.replace("import lens", "import lens, voting")}
+        result = voting.vote(seen, model, {now.target!r}).sizes
+            """,
+            shows=ballot.sizes,
+        )
+        ui.source(regions.voted, regions.precision_recall, voting.vote, references=ROOM.references)
 elif now.view == REGIONS:
     made = ui.compute(lens.assembly, now)
     film = ui.film_of(now, len(made.moments), names=words.step_names(made, names))

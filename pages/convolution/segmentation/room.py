@@ -5,15 +5,21 @@ from typing import Annotated, Any
 
 from lab.room import Choice, Drawing, Frame, Model, Number, Room, Scene, Slider, Toggle, late
 
-VIEWS = PIXELS, REGIONS, SIZES = "Class probabilities", "Regions", "U-Net sizes"
+VIEWS = PIXELS, VOTING, REGIONS, SIZES = "Class probabilities", "Vote", "Regions", "U-Net sizes"
 SOURCES = RENDERED, DRAWN = "rendered", "drawing"
 SKIPS, NO_SKIPS, BRIGHTNESS = "unet-cells", "unet-noskips-cells", "brightness alone"
 SIDE = 64  # pixels
 GROUND, CELL, BORDER = 0, 1, 2  # classes
+VOTED = {"border": BORDER, "cell": CELL}
+VOTES = range(1, 9)  # answers: four turns, then the same mirrored
 
 
 def has_pixels(state: Any) -> bool:
     return bool(state.view == PIXELS)
+
+
+def votes(state: Any) -> bool:
+    return bool(state.view == VOTING)
 
 
 def assembles(state: Any) -> bool:
@@ -61,6 +67,7 @@ class State:
         str | None,
         Drawing("Draw cells, pick or upload", SIDE, late("lens", "shelf"), when=draws),
     ] = None
+    target: Annotated[str, Choice("Vote on", tuple(VOTED), when=votes)] = "border"
     beta: Annotated[
         float,
         Slider("Smoothness β", 0.0, 4.0, step=0.25, when=assembles, help="Cost of unlike neighbours."),
@@ -79,6 +86,7 @@ class State:
     kernel: Annotated[int, Choice("Kernel K", (1, 3, 5, 7), when=counts)] = 3
     zeros: Annotated[bool, Toggle("Zero padding", when=counts)] = False
     label: Annotated[int, Frame("Class", seconds=1.5, when=has_pixels)] = BORDER
+    answers: Annotated[int | None, Frame("Answers", VOTES, seconds=0.6, when=votes)] = None
     step: Annotated[int | None, Frame("Step", seconds=0.8, when=assembles)] = None
     layer: Annotated[int | None, Frame("Grid", seconds=0.8, when=counts)] = None
 
@@ -90,7 +98,8 @@ ROOM = Room(
     minutes=8,
     words="semantic segmentation; U-Net; encoder–decoder; skip connections; per-pixel classification; "
     "intersection over union; IoU; Markov random field; iterated conditional modes; ICM; smoothness prior; "
-    "valid convolution; crop and concatenate; overlap tile; cells; micrograph",
+    "valid convolution; crop and concatenate; overlap tile; cells; micrograph; "
+    "vote; ensemble; precision; recall; test-time augmentation",
     references=(
         "[UDL] §10.5.3, figure 10.20; §11.5.3, figures 11.10 and 11.11",
         "Ronneberger et al. 2015, arXiv:1505.04597 (U-Net)",
@@ -105,6 +114,8 @@ ROOM = Room(
         r"\tau": "share of all pixels that a region needs", "n": "side of the picture",
         "K": "side of the kernels", r"\equiv": "leaves the same rest as",
         r"\mathrm{mod}": "when divided by",
+        r"\mathrm{precision}": "share of the vote's pixels that are true",
+        r"\mathrm{recall}": "share of the true pixels that are in the vote",
         r"\mathrm{argmax}": "the class whose sum is largest",
     },
     scenes={
@@ -112,9 +123,9 @@ ROOM = Room(
             "P of a border between two cells: sharp with skips, blurred and broken without.",
             State(),
         ),
-        "Cells": Scene(
-            "Whole cells are found by both: they are large enough for the grid at the bottom.",
-            State(label=CELL),
+        "Vote": Scene(
+            "Eight answers to the picture turned and mirrored: all must agree, and fewer wrong borders stay.",
+            State(view=VOTING, answers=5),
         ),
         "Own cells": Scene(
             "Drawn by hand: two shapes that touch get a border, though the networks saw no drawing.",

@@ -1,9 +1,10 @@
-"""What the page says of classes, of regions and of sides."""
+"""What the page says of classes, of votes, of regions and of sides."""
 
 from modules.convolution.regions import UNLABELLED
 from pages.convolution.segmentation.lens import Assembly, Compared, Moment, iou
 from pages.convolution.segmentation.pyramid import Grid, Pyramid
-from pages.convolution.segmentation.room import BRIGHTNESS
+from pages.convolution.segmentation.room import BRIGHTNESS, VOTES
+from pages.convolution.segmentation.voting import Vote
 
 
 def short(model: str) -> str:
@@ -63,6 +64,46 @@ def class_equations(one: Compared, classes: tuple[str, ...], called: tuple[str, 
                 for name, pair in zip(called, pairs, strict=True)
             ))  # fmt: skip
     return texts
+
+
+# --- Votes ----------------------------------------------------------------------------------------------
+
+
+def vote_captions(one: Vote, target: str) -> list[str]:
+    """Of each number of answers: how much of the class is left, and how much of that is true."""
+    texts = []
+    for count, size, (precision, recall) in zip(VOTES, one.sizes, one.shares, strict=True):
+        who = "One answer calls" if count == 1 else f"All {count} answers call"
+        if one.truth is None:
+            texts.append(f"{who} {size:,} pixels {target}, of {one.sizes[0]:,} that the first one does.")
+        else:
+            true = "" if size == 0 else f"; {100 * precision:.0f} % of them are true"
+            texts.append(f"{who} {size:,} pixels {target}{true}. {100 * recall:.0f} % of the class is found.")
+    return texts
+
+
+def vote_equations(one: Vote) -> list[str]:
+    """Of each number of answers: precision and recall with their counts."""
+    truth = one.masks[0] if one.truth is None else one.truth
+    wanted = int(truth.sum())
+    texts = []
+    for count, size in zip(VOTES, one.sizes, strict=True):
+        both = int((one.all(count) & truth).sum())
+        recall = rf"\mathrm{{recall}} = {fraction(both, wanted)}"
+        precision = rf"\mathrm{{precision}} = {fraction(both, size)}, \qquad "
+        texts.append(recall if one.truth is None else precision + recall)
+    return texts
+
+
+def vote_notice(one: Vote) -> str:
+    """What a vote is of, and what it does."""
+    text = (
+        "A class is given where all answers give it: each more can only take pixels away. Wrong ones go "
+        "sooner than true ones, so precision rises and recall falls. Here one network answers to the picture "
+        "turned by quarters and mirrored, each answer turned back; the text's vote is of five networks. "
+    )
+    agreed = one.sizes[-1] / one.sizes[0] if one.sizes[0] else 1.0
+    return text + f"All eight keep {100 * agreed:.0f} % of what the first one says."
 
 
 # --- Regions --------------------------------------------------------------------------------------------
