@@ -202,6 +202,7 @@ def test_a_vote_is_surer_and_finds_less(network: SegmentationUNet, other: Segmen
             (first, found), *_, (last, left) = one.shares
             assert last > first and left < found
             assert one.sizes == sorted(one.sizes, reverse=True)
+    assert one.truth is not None
     both = int((one.masks[:3].all(0) & one.truth).sum())
     assert one.shares[2] == pytest.approx((both / one.sizes[2], both / int(one.truth.sum())))
     assert rf"\frac{{{both}}}{{{one.sizes[2]}}}" in words.vote_equations(one)[2]
