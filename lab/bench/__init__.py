@@ -96,6 +96,14 @@ BENCHES = {
         "lab.bench.graph_tasks",
         "tasks of graph networks: degrees, far leaves, data of edges, three seeds each; memory of inference",
     ),
+    "graph-speed": (
+        "lab.bench.graph_speed",
+        "graph networks: an epoch of GAT, GIN, SAGE against PyTorch Geometric, sampling against a loop",
+    ),
+    "cnn-speed": (
+        "lab.bench.cnn_speed",
+        "convolution: a step of ResNet-18 against transformers, of a U-Net against a plain loop, fields",
+    ),
     "mnist1d": (
         "lab.bench.mnist1d",
         "MNIST-1D: CNN against the dense network, positions in order and shuffled, by two published recipes",

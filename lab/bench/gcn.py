@@ -62,6 +62,15 @@ def graph(quick: bool) -> tuple[Data, str]:
         return like_cora(), "a random graph of Cora's size"
 
 
+def csr(data: Data) -> Data:
+    """The graph with sparse features."""
+    sparse = data.clone()
+    with warnings.catch_warnings():  # torch says that CSR is in beta
+        warnings.simplefilter("ignore")
+        sparse.x = data.x.to_sparse_csr()
+    return sparse
+
+
 def epoch(model: nn.Module, logits: Callable[[], Tensor], data: Data) -> Callable[[], None]:
     """One training step on the whole graph, then the validation accuracy: what an epoch is here."""
     optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
@@ -84,10 +93,7 @@ def measure(quick: bool = False) -> list[Row]:
     The peer is PyTorch Geometric as its example writes it: cached `GCNConv` on dense features.
     """
     data, name = graph(quick)
-    sparse = data.clone()
-    with warnings.catch_warnings():  # torch says that CSR is in beta
-        warnings.simplefilter("ignore")
-        sparse.x = data.x.to_sparse_csr()
+    sparse = csr(data)
     torch.manual_seed(0)
     classes = int(data.y.max()) + 1
     plain = Plain(data.num_features, classes)

@@ -36,6 +36,11 @@ Join = Literal["concat", "mean"]
 SLOPE = 0.2  # of GAT
 
 
+def rows(x: Tensor, numbers: Tensor) -> Tensor:
+    """x[numbers] of (N, ...) -> (M, ...), whose gradient is a sum by rows, not by single entries."""
+    return x.index_select(0, numbers)
+
+
 class GraphAttention(nn.Module):
     """One layer before its activation.
 
@@ -100,7 +105,7 @@ class GraphAttention(nn.Module):
         alpha = F.dropout(alpha, self.dropout, self.training)
         if self.recording:
             self.weights, self.edges = alpha.detach(), edges
-        heard = scatter(alpha[..., None] * values[source], target, 0, N, "sum")  # (N, H, D')
+        heard = scatter(alpha[..., None] * rows(values, source), target, 0, N, "sum")  # (N, H, D')
         return heard.flatten(1) if self.join == "concat" else heard.mean(1)
 
     def scores(self, x: Tensor, values: Tensor, source: Tensor, target: Tensor) -> Tensor:
@@ -108,12 +113,13 @@ class GraphAttention(nn.Module):
         N, H = x.shape[0], self.heads
         if self.score == "additive":
             sent, received = (values * self.sender).sum(-1), (values * self.receiver).sum(-1)  # (N, H)
-            return F.leaky_relu(sent[source] + received[target], self.slope)
+            return F.leaky_relu(rows(sent, source) + rows(received, target), self.slope)
         if self.score == "dynamic":
             own = product(x, self.own.T).view(N, H, -1)
-            return (F.leaky_relu(values[source] + own[target], self.slope) * self.sender).sum(-1)
+            heard = rows(values, source) + rows(own, target)
+            return (F.leaky_relu(heard, self.slope) * self.sender).sum(-1)
         query, key = (product(x, w.T).view(N, H, -1) for w in (self.query, self.key))
-        return (query[target] * key[source]).sum(-1) / query.shape[-1] ** 0.5
+        return (rows(query, target) * rows(key, source)).sum(-1) / query.shape[-1] ** 0.5
 
     def extra_repr(self) -> str:
         width, features = self.weight.shape

@@ -49,19 +49,31 @@ class Senders:
 
     def to(self, receivers: Tensor, most: int | None, generator: torch.Generator | None) -> Tensor:
         """Edges (2, E') into the receivers: all, or at most `most` senders of each, without replacement."""
-        counts = self.starts[receivers + 1] - self.starts[receivers]  # (R,)
-        row = torch.arange(len(receivers)).repeat_interleave(counts)
-        first = counts.cumsum(0) - counts
-        place = torch.arange(len(row)) - first[row]  # 0 … d − 1 in each row
-        edge = self.starts[receivers][row] + place
-        if most is not None and len(row) and int(counts.max()) > most:
-            # a random order in each row: sort all by (row, key), keep the first of each
-            key = row + torch.rand(len(row), generator=generator, dtype=torch.float64)
-            order = key.argsort()
-            # rows stay where they are, so that `place` counts in the new order, too
-            kept = order[place < most].sort().values
-            row, edge = row[kept], edge[kept]
-        return torch.stack([self.nodes[edge], receivers[row]])
+        starts = self.starts[receivers]
+        counts = self.starts[receivers + 1] - starts  # (R,)
+        kept = counts if most is None else counts.clamp(max=most)
+        offset = starts - kept.cumsum(0) + kept  # of each row's edges, where rows follow one another
+        edge = torch.arange(int(kept.sum())) + offset.repeat_interleave(kept)
+        many = kept < counts
+        if most is not None and many.any():
+            drawn = starts[many][:, None] + subsets(counts[many], most, generator)
+            edge.masked_scatter_(many.repeat_interleave(kept), drawn)
+        return torch.stack([self.nodes.index_select(0, edge), receivers.repeat_interleave(kept)])
+
+
+def subsets(counts: Tensor, size: int, generator: torch.Generator | None = None) -> Tensor:
+    """Subsets of `size` different numbers below each of the counts (M,), none of which is smaller: (M, size).
+
+    All subsets are equally likely, and no work depends on the counts (Floyd's algorithm, Bentley 1987): the
+    k-th number is drawn from those up to c − size + k; one that is there already gives way to the largest.
+    """
+    u = torch.rand(len(counts), size, generator=generator, dtype=torch.float64)
+    largest = counts[:, None] - size + torch.arange(size)  # of each draw
+    chosen = (u * (largest + 1)).long().clamp(max=largest)
+    for k in range(1, size):
+        taken = (chosen[:, :k] == chosen[:, k : k + 1]).any(1)
+        chosen[:, k] = largest[:, k].where(taken, chosen[:, k])
+    return chosen
 
 
 @dataclass(frozen=True)
@@ -95,10 +107,12 @@ def sample(
         edges = graph.to(nodes, most, generator)
         counts = graph.starts[nodes + 1] - graph.starts[nodes]
         factors.append(counts / counts.clamp(max=most or int(counts.max().clamp(min=1))).clamp(min=1))
-        new = edges[0][number[edges[0]] < 0].unique()
+        fresh = torch.zeros(len(number), dtype=torch.bool)
+        fresh.index_fill_(0, edges[0], True)
+        new = (fresh & (number < 0)).nonzero()[:, 0]
         number[new] = torch.arange(len(nodes), len(nodes) + len(new))
         nodes = torch.cat([nodes, new])
-        layers.append(number[edges])
+        layers.append(torch.stack([number.index_select(0, end) for end in edges]))
     width = len(nodes)
     factors = [torch.cat([f.where(f > 0, 1), f.new_ones(width - len(f))]) for f in factors]
     return Sample(nodes, layers[::-1], factors[::-1])

@@ -41,6 +41,8 @@ ROOT = Path(__file__).resolve().parents[2]
         "bpe",
         "ngram",
         "gcn",
+        "graph-speed",
+        "cnn-speed",
         "mixture",
         "gan",
         "recurrent",

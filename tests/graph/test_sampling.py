@@ -50,6 +50,15 @@ def test_means_stay_and_sums_need_the_factor() -> None:
     assert total == pytest.approx(float(x[heard].sum()), abs=0.15)
 
 
+def test_subsets_are_equally_likely() -> None:
+    counts = torch.tensor([5, 3, 7]).repeat_interleave(12_000)
+    drawn = sampling.subsets(counts, 3, torch.Generator().manual_seed(0)).sort(1).values
+    for number, count in enumerate((5, 3, 7)):
+        kinds, times = drawn[12_000 * number : 12_000 * (number + 1)].unique(dim=0, return_counts=True)
+        assert kinds.tolist() == [list(c) for c in itertools.combinations(range(count), 3)]
+        assert float(((times - 12_000 / len(times)) ** 2).sum() / (12_000 / len(times))) < 2 * len(times) + 10
+
+
 def test_no_sender_comes_twice_and_few_senders_all_stay() -> None:
     generator = torch.Generator().manual_seed(3)
     everyone = torch.arange(23)
