@@ -6,6 +6,7 @@ The field of a unit is where its gradient is not zero: one pass forward and one 
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from typing import Any, cast
 
 import torch
 import torch.nn.functional as F
@@ -40,13 +41,14 @@ class PlainUNet(nn.Module):
         self.last = nn.Conv2d(width, classes, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        kept = []
-        for first, second in self.down:  # type: ignore[misc]
+        kept: list[Tensor] = []
+        down, up = cast(list[Any], self.down), cast(list[Any], self.up)
+        for first, second in down:
             if kept:
                 x = F.max_pool2d(x, 2)
             x = F.relu(second(F.relu(first(x))))
             kept.append(x)
-        for skip, grow, (first, second) in zip(kept[-2::-1], self.grow, self.up, strict=True):
+        for skip, grow, (first, second) in zip(kept[-2::-1], self.grow, up, strict=True):
             x = F.relu(second(F.relu(first(torch.cat([skip, grow(x)], 1)))))
         return self.last(x)
 

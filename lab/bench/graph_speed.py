@@ -9,7 +9,7 @@ node for a batch of 1,024, from 10⁵ nodes and 10⁶ edges in compressed rows.
 import statistics
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -22,6 +22,7 @@ from lab.bench.timing import Row, interleaved, paired_row
 from lab.seeding import seeded
 from modules.graph.gat import GAT
 from modules.graph.gcn import GCN
+from modules.graph.nodes import NodeClassifier
 from modules.graph.sampling import Senders, sample
 
 NODES, EDGES, BATCH, SIZES = 100_000, 1_000_000, 1024, (10, 10)
@@ -34,15 +35,20 @@ class Two(nn.Module):
     """Two layers of PyTorch Geometric."""
 
     def __init__(
-        self, first: nn.Module, second: nn.Module, between: Callable[[Tensor], Tensor], dropout: float
+        self, convs: list[Any], between: Callable[[Tensor], Tensor] = F.relu, dropout: float = 0.5
     ) -> None:
         super().__init__()
-        self.first, self.second, self.between, self.dropout = first, second, between, dropout
+        self.first, self.second = convs
+        self.between, self.dropout = between, dropout
 
     def forward(self, x: Tensor, edge_index: Tensor) -> Tensor:
         x = F.dropout(x, self.dropout, self.training)
         x = self.between(self.first(x, edge_index))
         return self.second(F.dropout(x, self.dropout, self.training), edge_index)
+
+
+def layers_of(model: NodeClassifier) -> list[Any]:
+    return list(cast(nn.ModuleList, model.layers))
 
 
 def gat(features: int, classes: int) -> Network:
@@ -53,10 +59,10 @@ def gat(features: int, classes: int) -> Network:
         GATConv(64, classes, concat=False, dropout=0.6),
     ]
     pairs = []
-    for own, conv in zip(ours.layers, convs, strict=True):
+    for own, conv in zip(layers_of(ours), convs, strict=True):
         pairs += [(conv.lin.weight, own.weight), (conv.bias, own.bias)]
         pairs += [(conv.att_src, own.sender[None]), (conv.att_dst, own.receiver[None])]
-    return ours, Two(*convs, F.elu, 0.6), pairs
+    return ours, Two(convs, F.elu, 0.6), pairs
 
 
 def gin(features: int, classes: int) -> Network:
@@ -65,9 +71,9 @@ def gin(features: int, classes: int) -> Network:
     widths = ((features, 16), (16, classes))
     convs = [GINConv(nn.Linear(*width), train_eps=True) for width in widths]
     pairs = []
-    for own, conv in zip(ours.layers, convs, strict=True):
+    for own, conv in zip(layers_of(ours), convs, strict=True):
         pairs += [(conv.nn.weight, own.weight), (conv.nn.bias, own.bias)]
-    return ours, Two(*convs, F.relu, 0.5), pairs
+    return ours, Two(convs), pairs
 
 
 def sage(features: int, classes: int) -> Network:
@@ -75,9 +81,9 @@ def sage(features: int, classes: int) -> Network:
     ours = seeded(lambda: GCN(features, classes, propagation="mean", combine="separate"), 0)
     convs = [SAGEConv(features, 16), SAGEConv(16, classes)]
     pairs = []
-    for own, conv in zip(ours.layers, convs, strict=True):
+    for own, conv in zip(layers_of(ours), convs, strict=True):
         pairs += [(conv.lin_l.weight, own.weight), (conv.lin_l.bias, own.bias), (conv.lin_r.weight, own.own)]
-    return ours, Two(*convs, F.relu, 0.5), pairs
+    return ours, Two(convs), pairs
 
 
 def networks(quick: bool) -> list[Row]:

@@ -1,5 +1,7 @@
 """The page Architecture zoo: sizes and costs by other roads, fields of graphs, dense chains, own networks."""
 
+from copy import deepcopy
+
 import numpy as np
 import pytest
 import torch
@@ -8,10 +10,11 @@ from torch import nn
 
 from lab.errors import UserError
 from lab.lenses import receptive_field
-from lab.lenses.layer_graph import Followed, following, union
+from lab.lenses.layer_graph import Followed, Reach, following, reading, union
 from lab.lenses.receptive_field import Field
 from modules.convolution.densenet import DenseLayer, DenseNet
 from modules.convolution.resnet import ResNet
+from modules.convolution.segmentation import SegmentationUNet
 from pages.convolution.architectures import channels, charts, figures, nets, own, room, training, words
 from pages.convolution.architectures.room import (
     ALEX,
@@ -154,31 +157,97 @@ def test_fields_of_graphs_contain_what_is_measured(kind: str) -> None:
     names = [name for name, layer in model.named_modules() if isinstance(layer, nn.Conv2d)]
     compared = 0
     for name in names:
-        field = fields[name]
+        (field,) = fields[name]
         assert field is not None
         first, last = measured(model, name, side)
-        middle = {1: side // 2, 2: side // 4}[field.jump]
-        low, high = field.box(middle, side)  # type: ignore[misc]
+        low, high = field.box({1: side // 2, 2: side // 4}[field.step], side)  # type: ignore[misc]
         assert low <= first and last <= high
         compared += (low, high) == (first, last)
     assert compared >= len(names) - 3  # a maximum or a ReLU may close a border
 
 
+@pytest.mark.parametrize("padded", [True, False])
+def test_behind_an_upsampling_neighbours_see_different_spans(padded: bool) -> None:
+    """A U-Net of positive weights, every position of its output by gradients."""
+    side = 48 if padded else 60
+    model = SegmentationUNet((1, side, side), 1, width=2, levels=2, padded=padded).double().eval()
+    with torch.no_grad():
+        for p in model.parameters():
+            p.fill_(0.1) if p.ndim > 1 else p.zero_()
+    empty = deepcopy(model).to("meta")
+    with following(empty) as fields:
+        empty(torch.empty(1, 1, side, side, device="meta", dtype=torch.float64))
+    (field,) = fields["layers.0.last"]
+    assert field and len(field.first) == field.step == 4
+    x = torch.linspace(1, 2, side**2, dtype=torch.float64).view(1, 1, side, side)
+    with torch.no_grad():
+        n = model(x).shape[-1]
+    for i in range(n):
+        seen = receptive_field.measured(model, x, (0, 0, n // 2, i)).sum((0, 1, 2)).nonzero().flatten()
+        low, high = field.box(i, side)  # type: ignore[misc]
+        assert low <= int(seen[0]) and int(seen[-1]) <= high
+        # the largest of a rising block is its last pixel: a span may begin up to three pixels later
+        assert int(seen[0]) - low <= 3 and int(seen[-1]) == high
+
+
+def test_readings_are_those_of_the_matrices() -> None:
+    """Layer by layer against the exact sets, in the middle of the input."""
+    layers = (
+        nn.Conv1d(1, 1, 5, stride=2, padding=1), nn.MaxPool1d(3, 2), nn.Upsample(scale_factor=3),
+        nn.ConvTranspose1d(1, 1, 4, stride=2, padding=1), nn.ConvTranspose1d(1, 1, 5, stride=3),
+    )  # fmt: skip
+    for layer in layers:
+        x = torch.zeros(1, 1, 30)
+        (matrix,) = receptive_field.connectivity(layer, (30,), (layer(x).shape[-1],))
+        for i in range(len(matrix)):
+            read = matrix[i].nonzero().flatten()
+            box = reading(layer, 1).box(i, 30)  # type: ignore[union-attr]
+            assert box == (int(read[0]), int(read[-1]))
+    assert reading(nn.MaxUnpool1d(2), 1) == Reach((0, 0), (0, 0))
+    assert reading(nn.Linear(2, 2), 1) is None and reading(nn.Upsample(scale_factor=1.5), 1) is None
+
+
+class Crop(nn.Module):
+    """Two windows of 3, between them three positions less in front."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.second = nn.MaxPool2d(3, 2), nn.MaxPool2d(3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.second(self.first(x)[..., 1:-1, 3:-1])
+
+
+def test_a_crop_moves_the_field() -> None:
+    model = Crop()
+    with following(model) as fields:
+        model(torch.empty(1, 1, 40, 40, device="meta"))
+    assert fields == {"first": [Reach((0,), (2,), 2)], "second": [Reach((6,), (12,), 6)]}
+
+
+def reach(field: Field) -> Reach:
+    return Reach((field.start,), (field.start + field.size - 1,), field.jump)
+
+
 def test_fields_join_where_branches_do() -> None:
-    assert union([Field(3, 1, -1), Field(1, 1, 0)]) == Field(3, 1, -1)
-    assert union([Field(3, 2, -1), Field(5, 2, 1)]) == Field(7, 2, -1)
-    assert union([Field(3, 1, -1), Field(3, 2, -1)]) is None and union([Field(), None]) is None
+    assert union([Reach((-1,), (1,)), Reach()]) == Reach((-1,), (1,))
+    assert union([Reach((-1,), (1,), 2), Reach((1,), (5,), 2)]) == Reach((-1,), (5,), 2)
+    assert union([Reach((0, 0), (3, 3), 2), Reach((-1,), (1,))]) == Reach((-1, 0), (3, 3), 2)
+    assert union([Reach(), Reach((0,), (0,), 2)]) is None and union([Reach(), None]) is None
     assert union([]) is None and issubclass(Followed, torch.Tensor)
 
 
 def test_a_chain_has_the_fields_of_the_formula() -> None:
-    """ResNet's first layers, and AlexNet, VGG as stacks of windows."""
+    """ResNet's first layers, AlexNet and VGG as stacks of windows; fields behind upsamplings, too."""
     for net in (ALEX, "VGG-16"):
         stack = [receptive_field.Window(b.kernel_size, b.stride, 1, b.padding)
                  for b in nets.net_of(net).blocks if b.kind != nets.DENSE_LAYER]  # fmt: skip
         found = [b.field for b in nets.net_of(net).blocks if b.kind != nets.DENSE_LAYER]
-        assert found == receptive_field.fields(stack)[1:]
+        assert found == [reach(field) for field in receptive_field.fields(stack)[1:]]
     assert [b.field.size for b in nets.net_of("ResNet-18").blocks[:4] if b.field] == [7, 11, 19, 27]
+    sizes = [b.field.size for b in nets.net_of(UNET).blocks if b.field]
+    assert sizes[:5] == [3, 5, 6, 10, 14] and len(sizes) == len(nets.net_of(UNET).blocks)
+    assert all(b.field for b in nets.net_of(HOURGLASS).blocks)
 
 
 # --- Drawn to scale ---------------------------------------------------------------------------------

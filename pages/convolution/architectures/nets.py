@@ -3,7 +3,8 @@
     m = ⌊(n + 2p − K)/s⌋ + 1        P = K² C C'/groups + C'
 
 A block is a layer with weights or a pooling. Norms count in the sums of a network and have no block of their
-own. A receptive field is that of the largest path; none is said behind an upsampling.
+own. A receptive field is that of the largest path; behind an upsampling units see more or less, and the most
+counts.
 """
 
 from collections.abc import Callable, Iterator
@@ -15,8 +16,7 @@ import torch
 from torch import nn
 
 from lab.errors import UserError
-from lab.lenses.layer_graph import following, leaves
-from lab.lenses.receptive_field import Field
+from lab.lenses.layer_graph import Reach, following, leaves
 from modules.convolution.alexnet import AlexNet
 from modules.convolution.counting import CONVOLUTIONS, TRANSPOSED, Row, count
 from modules.convolution.densenet import DenseNet, densenet_121
@@ -77,7 +77,7 @@ class Block:
     bias: bool
     parameters: int
     operations: int
-    field: Field | None
+    field: Reach | None
 
 
 @dataclass(frozen=True)
@@ -172,10 +172,11 @@ def measured(name: str, model: nn.Module, shape: tuple[int, ...]) -> Net:
     with following(model) as fields:
         rows = count(model, shape)
     layers = leaves(model)
-    blocks = []
+    blocks, runs = [], {name: iter(seen) for name, seen in fields.items()}
     for row in rows:
+        field = next(runs[row.name])
         if kind := kind_of(layers[row.name]):
-            blocks.append(block_of(layers[row.name], kind, row, fields.get(row.name)))
+            blocks.append(block_of(layers[row.name], kind, row, field))
     return Net(name, shape[-1], tuple(blocks), tuple(rows), misfit(name, shape[-1], blocks))
 
 
@@ -190,7 +191,7 @@ def kind_of(layer: nn.Module) -> str:
     return next((name for name, classes in kinds if isinstance(layer, classes)), "")
 
 
-def block_of(layer: Any, kind: str, row: Row, field: Field | None) -> Block:
+def block_of(layer: Any, kind: str, row: Row, field: Reach | None) -> Block:
     """A layer as it is drawn."""
     window = {name: pair(getattr(layer, name, one)) for name, one in WINDOW.items()}
     if isinstance(layer, nn.AdaptiveAvgPool2d):  # one window over the whole grid

@@ -46,8 +46,9 @@ def captions(nets: Sequence[Net]) -> list[str]:
                 else "no parameters"
             )
             size = block.field.size if block.field else 0
+            most = "at most " if block.field and len(block.field.first) > 1 else ""
             sees = (
-                f"; a unit sees {size:,}²"
+                f"; a unit sees {most}{size:,}²"
                 if size and size < net.side
                 else "; a unit may see all" * bool(size)
             )
