@@ -11,7 +11,7 @@ from opening import film, open_page, run_page
 
 from lab.errors import UserError
 from lab.figures.moving import at
-from pages.graph.edge_graph import figures, lens, room, sums, words
+from pages.graph.edge_graph import figures, kinds, lens, relations, room, sums, words
 from pages.graph.edge_graph.room import LAYER, ROOM, THERE_AND_BACK
 
 NAME = "graph/edge_graph"
@@ -107,3 +107,39 @@ def test_the_page_shows_its_numbers() -> None:
     ):
         assert not run_page(NAME, view=view, **more).exception, key
     assert of("Layer")["way"] == LAYER
+
+
+@pytest.mark.parametrize("bases", [0, 1, 2])
+def test_a_sum_by_kind(bases: int) -> None:
+    graph = relations.parse(room.RELATED)
+    one = relations.heard(graph, bases, 0)
+    assert one.matrices.shape == (3, 2, 2) and float(one.matrices.abs().max()) > 0
+    if bases == 1:
+        assert float(torch.linalg.matrix_rank(one.matrices.reshape(3, 4))) == 1
+    for n in range(6):
+        total = one.own @ one.x[n]
+        for r, sign in enumerate(room.SIGNS):
+            near = [w.split(sign) for w in room.RELATED.split() if sign in w]
+            senders = sorted(int(a if int(b) == n else b) for a, b in near if str(n) in (a, b))
+            assert one.senders[n][r] == senders
+            if senders:
+                total = total + one.matrices[r] @ one.x[senders].mean(0)
+        torch.testing.assert_close(one.result[n], total)
+        torch.testing.assert_close(one.terms[n].sum(0), one.result[n])
+        assert kinds.equations(one)[n].endswith(kinds.column(one.result[n].tolist()))
+    assert len(kinds.captions(one)) == 6 and "2 by kind 1" in kinds.captions(one)[1]
+    shown = at(kinds.network(one), 2).data
+    assert kinds.vector(one.result[2].tolist()) == f"({shown[6].text[2].replace('<br>', ', ')})"
+
+
+def test_edges_of_kinds_are_read() -> None:
+    one = relations.parse("1=0 0-1, 0-1 2#1")
+    assert one.pairs.tolist() == [[0, 1], [0, 1], [1, 2]] and one.kinds.tolist() == [0, 1, 2]
+    (first, _), (second, _), *_ = kinds.strands(one)
+    assert np.linalg.norm(first[0] - second[0]) > kinds.APART
+    for text, sentence in (("", "no edge"), ("0~1", "is no edge"), ("🙂", "is no edge"), ("1-1", "itself"),
+                           ("0-99999999999", "no node"),
+                           (" ".join(f"{a}-{b}" for a in range(7) for b in range(a)), "21 ed")):  # fmt: skip
+        with pytest.raises(UserError, match=sentence):
+            relations.parse(text)
+    assert film(open_page(NAME, scene="Kinds of edges"), "receiver")["count"] == 6

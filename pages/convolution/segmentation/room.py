@@ -156,4 +156,5 @@ ROOM = Room(
             State(view=SIZES, n=512),
         ),
     },
+    was={"Cells": "Skips"},
 )  # fmt: skip

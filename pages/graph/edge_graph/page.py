@@ -5,8 +5,9 @@ from typing import Any
 from lab import ui
 from modules.graph import edge_graph
 from modules.graph.edge_layer import NodeEdgeConvolution
-from pages.graph.edge_graph import figures, lens, sums, words
-from pages.graph.edge_graph.room import BACK, FORWARD, ROOM
+from modules.graph.relations import RelationalConvolution
+from pages.graph.edge_graph import figures, kinds, lens, relations, sums, words
+from pages.graph.edge_graph.room import BACK, FORWARD, ROOM, SIGNS, UPDATES
 
 stage = ui.stage(ROOM)
 with stage.rail:
@@ -87,7 +88,7 @@ elif now.view == BACK:
         )  # fmt: skip
         call = f"[one.edges for one in lens.backwards(lens.given({now.back!r})).answers]"
         shows = [answer.edges for answer in two.answers]
-else:
+elif now.view == UPDATES:
     three = ui.compute(lens.played, now)
     film = ui.film_of(now, len(three.turns))
     weights = now.own, now.heard, now.edges
@@ -123,15 +124,50 @@ else:
         call = (f"lens.played(lens.typed({now.a!r}), {now.way!r}, {now.seed}, {now.own}, {now.heard}, "
                 f"{now.edges}).result")  # fmt: skip
         shows = three.result
+else:
+    four = ui.compute(relations.heard, now)
+    film = ui.film_of(now, len(four.x))
+    with stage.picture:
+        left, right = ui.columns([1.9, 1])
+        with left:
+            ui.figure(
+                kinds.network(four), key="kinds", share=1.0, film=film,
+                alt="The graph; an edge's kind is its stroke and colour, and nodes have two numbers",
+            )  # fmt: skip
+        with right:
+            ui.figure(
+                kinds.matrices(four), key="weights", share=1.0, film=film,
+                alt="The matrix of each kind, with what is multiplied by it and what comes out",
+                data={"at": range(len(four.x)), "first": four.result[:, 0], "second": four.result[:, 1]},
+            )  # fmt: skip
+    with stage.foot:
+        film.bar(captions=kinds.captions(four), equations=kinds.equations(four))
+    with stage.below:
+        ui.notice(kinds.notice(now.bases))
+        ui.check(
+            "All three matrices are the same. What does a node still see of the kinds?",
+            ["nothing", "how many senders each kind has", "which kinds it hears"],
+            "how many senders each kind has",
+            "A mean over a small kind weighs each of its senders more.",
+            wrong={"nothing": "It would be so under one sum; here each kind has a mean of its own.",
+                   "which kinds it hears": "The same sender says the same by any of them."},
+            veils=(),
+        )  # fmt: skip
+        text = " ".join(f"{a}{SIGNS[r]}{b}" for (a, b), r in zip(
+            four.of.pairs.tolist(), four.of.kinds.tolist(), strict=True))  # fmt: skip
+        call, shows = (
+            f"relations.heard(relations.parse({text!r}), {now.bases}, {now.seed}).result",
+            four.result,
+        )
 
 with stage.below:
     ui.program(
         f"""
-        from pages.graph.edge_graph import lens
+        from pages.graph.edge_graph import lens, relations
 
         result = {call}
         """,
         shows=shows,
     )
     ui.source(edge_graph.edge_graph, edge_graph.node_graph, edge_graph.grown, edge_graph.operator,
-              NodeEdgeConvolution, references=ROOM.references)  # fmt: skip
+              NodeEdgeConvolution, RelationalConvolution, references=ROOM.references)  # fmt: skip

@@ -6,7 +6,11 @@ from typing import Annotated, Any
 from lab.known_graphs import FIGURE_13_4
 from lab.room import Choice, Frame, Number, Room, Scene, Slider, Text, late
 
-VIEWS = FORWARD, BACK, UPDATES = "Edge graph", "Way back", "Updates"
+VIEWS = FORWARD, BACK, UPDATES, KINDS = "Edge graph", "Way back", "Updates", "Kinds"
+SIGNS = "-=#"  # of an edge of the first, second and third kind
+RELATED = "0-1 0-2 0=3 0=4 0#5 1-2 2#3 3=4 4-5 5#1"
+RELATED_GRAPHS = {"Three kinds": RELATED, "A pair of two kinds": "0-1 0=1 1-2 2#3",
+                  "A sender by each": "0-1 0=2 0#3", "Vinyl alcohol": "0=1 1-2"}  # fmt: skip
 # receiver ← sender
 WAYS = NODE_NODE, EDGE_NODE, NODE_EDGE, EDGE_EDGE, THERE_AND_BACK, LAYER = (
     "node ← node", "edge ← node", "node ← edge", "edge ← edge", "edge ← node, then node ← edge",
@@ -26,16 +30,24 @@ def goes_back(state: Any) -> bool:
     return bool(state.view == BACK)
 
 
-def forward(state: Any) -> bool:
-    return not goes_back(state)
-
-
-def builds(state: Any) -> bool:
-    return bool(state.view != UPDATES)
+def relates(state: Any) -> bool:
+    return bool(state.view == KINDS)
 
 
 def updates(state: Any) -> bool:
-    return not builds(state)
+    return bool(state.view == UPDATES)
+
+
+def forward(state: Any) -> bool:
+    return not goes_back(state) and not relates(state)
+
+
+def sums(state: Any) -> bool:
+    return updates(state) or relates(state)
+
+
+def builds(state: Any) -> bool:
+    return not sums(state)
 
 
 def layered(state: Any) -> bool:
@@ -56,13 +68,22 @@ class State:
              examples=EDGE_GRAPHS, when=goes_back,
              help="0-1: edges 0 and 1 share an end; up to 12 edges."),
     ] = PROBLEM  # fmt: skip
+    related: Annotated[
+        str,
+        Text("Edges of three kinds", 400, reads=late("relations", "parse"), area=False,
+             examples=RELATED_GRAPHS, when=relates,
+             help="0-1, 0=1 and 0#1 are edges of the first, second and third kind; up to 16."),
+    ] = RELATED  # fmt: skip
+    bases: Annotated[
+        int, Slider("Bases B", 0, 3, when=relates, help="Of which the matrices are summed; 0: all are free.")
+    ] = 0
     way: Annotated[str, Choice("Receiver ← senders", WAYS, as_list=True, when=updates)] = EDGE_NODE
-    seed: Annotated[int, Number("Seed of the numbers", 0, 99, when=updates)] = 0
+    seed: Annotated[int, Number("Seed of the numbers", 0, 99, when=sums)] = 0
     own: Annotated[float, Slider("ψ, the node's own state", -2.0, 2.0, step=0.5, when=layered)] = 1.0
     heard: Annotated[float, Slider("ω, its neighbours", -2.0, 2.0, step=0.5, when=layered)] = 0.5
     edges: Annotated[float, Slider("γ, its edges", -2.0, 2.0, step=0.5, when=layered)] = -1.0
     e: Annotated[int, Frame("Edge", seconds=0.9, when=builds)] = 2
-    receiver: Annotated[int, Frame("Receiver", seconds=0.9, when=updates)] = 3
+    receiver: Annotated[int, Frame("Receiver", seconds=0.9, when=sums)] = 3
 
 
 ROOM = Room(
@@ -71,8 +92,10 @@ ROOM = Room(
     place=70,
     minutes=6,
     words="edge graph; line graph; adjoint graph; incidence matrix; edge embeddings; edge data; Whitney; "
-    "Krausz; inverse line graph; claw; dual; message passing between nodes and edges; edge features",
-    references=("[UDL] §13.9, figure 13.13, problems 13.11-13.14", "Whitney 1932", "Krausz 1943 (cliques)"),
+    "Krausz; inverse line graph; claw; dual; message passing between nodes and edges; edge features; "
+    "relational; R-GCN; kinds of edges; knowledge graph; basis decomposition",
+    references=("[UDL] §13.9, figure 13.13, problems 13.11-13.14", "Whitney 1932", "Krausz 1943 (cliques)",
+                "Schlichtkrull et al. 2018, arXiv:1703.06103 (kinds of edges)"),
     state=State,
     symbols={
         "A": "adjacency of nodes", r"A_\mathrm{edge}": "adjacency of edges: 1 where two share an end",
@@ -83,6 +106,9 @@ ROOM = Room(
         r"\psi": "weight of the node's own number", r"\omega": "weight of its neighbours'",
         r"\gamma": "weight of its edges'", "N": "number of nodes",
         "K": "K₃ is a triangle, K₁,₃ a star of three rays", "b": "column of B",
+        r"\Psi": "matrix of the node's own numbers", r"\Omega": "matrix of a kind of edges",
+        r"\bar x": "mean of the senders by that kind", "x": "two numbers of a node",
+        "x'": "its new numbers",
     },
     scenes={
         "Edge graph": Scene(
@@ -92,10 +118,6 @@ ROOM = Room(
         "Hub": Scene(
             "A node of degree 6 becomes a clique: 15 edges, all in its colour, between the six squares.",
             State(a=HUB, e=0),
-        ),
-        "Ring": Scene(
-            "The edge graph of a ring is a ring again: every column of A_edge has two ones.",
-            State(a=RING, e=0),
         ),
         "Way back": Scene(
             "Each clique of one colour is a node again: square 1 lies in two, its ends.",
@@ -117,9 +139,14 @@ ROOM = Room(
             "An edge hears of the edges that share an end with it: one column of A_edge.",
             State(view=UPDATES, way=EDGE_EDGE, receiver=2),
         ),
+        "Kinds of edges": Scene(
+            "Node 0 takes a mean over each kind of its edges; each kind has a matrix of its own.",
+            State(view=KINDS, receiver=0),
+        ),
         "Layer": Scene(
             "A layer with data of both: own number, its neighbours' and its edges', each with a weight.",
             State(view=UPDATES, way=LAYER, receiver=0),
         ),
     },
+    was={"Ring": "Hub"},
 )  # fmt: skip
