@@ -120,7 +120,7 @@ def captions(one: Heard) -> list[str]:
 
 def column(values: list[float]) -> str:
     first, second = (f"{v:.2f}".rstrip("0").rstrip(".") for v in values)
-    return rf"\binom{{{first}}}{{{second}}}"
+    return rf"\begin{{pmatrix}} {first} \\ {second} \end{{pmatrix}}"
 
 
 def equations(one: Heard) -> list[str]:
