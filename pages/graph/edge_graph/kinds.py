@@ -133,7 +133,9 @@ def equations(one: Heard) -> list[str]:
             rf"\underbrace{{{column(terms[r + 1])}}}_{{\Omega_{r + 1} \bar x^{{({r + 1})}}}}"
             for r, every in enumerate(kinds) if every
         ]  # fmt: skip
-        texts.append(rf"x'_{{{n}}} = {' + '.join(parts)} = {column(one.result[n].tolist())}")
+        total = " + ".join(parts)
+        result = column(one.result[n].tolist())
+        texts.append(rf"{total} = \underbrace{{{result}}}_{{x'_{{{n}}}}}")
     return texts
 
 
