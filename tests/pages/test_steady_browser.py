@@ -100,3 +100,22 @@ def test_a_colour_bar_stands_in_its_margin(visit: Visit) -> None:
     visit.settle()  # and it stays there
     tab.wait_for_timeout(300)
     tab.wait_for_function(f"() => !window.lecternDrawing.size && ({in_place})()", timeout=20_000)
+
+
+def test_axes_of_one_scale_are_the_same_from_another_view(visit: Visit) -> None:
+    """They widen their ranges to fill their place: drawn first where the last view's picture was, and then in
+    their own, they kept both, and a molecule was a spot in the middle."""
+    ranges = """() => [...document.querySelectorAll('.js-plotly-plot')]
+      .filter((p) => p.clientWidth && Object.values(p.layout).some((part) => part?.scaleanchor))
+      .map(({_fullLayout: {xaxis}}) => xaxis.range)"""
+    tab = visit.open("convolution-segmentation?scene=8")
+    straight = tab.evaluate(ranges)
+    assert straight
+    tab = visit.open("convolution-segmentation?scene=7")
+    tab.locator(".lectern-stage [aria-pressed]").nth(7).click()
+    visit.settle()
+    visit.worked()
+    tab.wait_for_timeout(900)
+    visit.settle()
+    for now, then in zip(tab.evaluate(ranges), straight, strict=True):
+        assert now == pytest.approx(then, abs=0.02)

@@ -201,12 +201,20 @@ async function fit(plot, state, library) {
   await inTurn(state, async () => {
     const drawn = plot._fullLayout;
     if (Math.abs(drawn.width - width) > 1 || Math.abs(drawn.height - height) > 1) {
-      await library.relayout(plot, {autosize: true});
+      await library.relayout(plot, {autosize: true, ...ranges(put(state.spec, state.at).layout)});
       await placeScales(plot, library);
     }
     await state.ends?.();
     state.dots?.();
   });
+}
+
+// Axes of one scale widen their ranges to fill a place, and would keep them in another: they begin anew.
+function ranges(layout) {
+  const axes = Object.entries(layout).filter(([name]) => /^[xy]axis\d*$/.test(name));
+  if (!axes.some(([, axis]) => axis.scaleanchor)) return {};
+  return Object.fromEntries(axes.map(([name, {range}]) =>
+    range ? [`${name}.range`, [...range]] : [`${name}.autorange`, true]));
 }
 
 // Colour bars, once more: Plotly may widen a margin after it has placed the bar there, and leave it where it stood,
