@@ -348,6 +348,19 @@ def test_a_painted_hole_is_filled_by_fresh_orders_alone():
         assert torch.equal(bits[~hole], x[~hole])
 
 
+def test_beside_a_completion_stand_models_that_draw() -> None:
+    page = open_page("autoregressive/inspector", show="Completion")
+    (choice,) = (box for box in page.selectbox if box.label == "Beside it")
+    offered = {option.partition("/")[0] for option in choice.options}
+    assert {"nothing", "fvsbn-digits", "chain-digits"} <= offered
+    assert not offered & {"autoencoder-digits", "gaussianchain-digits", "neighbours-digits", "rnade-digits"}
+    for name in offered - {"nothing"}:
+        model = weights.load(name)
+        given = drawing.keep(dict(drawing.examples(8))["5"], "top half", model.num_categories)
+        visit = None if drawing.can_complete(model, given) else model.component_order(0).tolist()
+        assert model.sample(2, given=given, order=visit).flatten(1).shape == (2, 64)
+
+
 def test_two_models_are_compared_on_the_same_picture():
     page = open_page("autoregressive/inspector", show="Two models", model="nade-digits", other="fvsbn-digits")
     x = first_digit()[None]

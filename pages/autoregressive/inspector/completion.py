@@ -49,10 +49,9 @@ def view(stage: Any) -> None:
     with stage.rail:
         name, model, side = common.model_and_side()
         fitting = lens.same_pictures(name.partition("/")[0], catalog)
-        beside = ui.choice(
-            "Beside it", [NONE, *ui.trained("autoregressive", lambda e: e.name in fitting)], key="beside",
-            default="made-digits-orders", as_list=True,
-        )  # fmt: skip
+        others = ui.trained("autoregressive", lambda e: e.name in fitting and lens.draws_pictures(e))
+        beside = ui.choice("Beside it", [NONE, *others], key="beside", default="made-digits-orders",
+                           as_list=True)  # fmt: skip
         region = ui.choice("Given", [*drawing.REGIONS, BRUSH], key="given", as_list=True,
                            format=lambda r: "all but my brush" if r == BRUSH else r)  # fmt: skip
         y = common.class_choice(model, common.DRAWN)

@@ -15,6 +15,7 @@ from lab.lenses import surfaces
 from lab.lenses.drawing import Drawing, entries, gradient_row, of_binary_pictures, of_pictures
 from modules.autoregressive.base import Autoregressive
 from modules.autoregressive.fvsbn import FVSBN
+from modules.autoregressive.markov import MarkovChain
 from modules.autoregressive.nade import NADE
 from modules.autoregressive.pixelcnn import PixelModel
 from pages.autoregressive.inspector.nade_state import running_units
@@ -23,6 +24,11 @@ from pages.autoregressive.inspector.nade_state import running_units
 def is_nade(experiment: Experiment) -> bool:
     """Check whether an experiment trains a NADE on digits."""
     return of_pictures(experiment) and surfaces.is_a(experiment, NADE)
+
+
+def draws_pictures(experiment: Experiment) -> bool:
+    """Check whether it gives pixels one after another: a counted table does so, too."""
+    return of_pictures(experiment) or surfaces.is_a(experiment, MarkovChain)
 
 
 def same_pictures(name: str, others: dict[str, Experiment]) -> list[str]:
